@@ -1,0 +1,13 @@
+/**
+ * The logger that components take. pino's shape (object first, message second), so that a broker passes its own pino;
+ * the default says nothing. Secrets are never put into the object.
+ */
+export interface Logger {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const ignore = (): void => {};
+export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

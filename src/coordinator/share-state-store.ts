@@ -1,0 +1,52 @@
+/**
+ * The coordinator's part that keeps the state of share partitions (KIP-932's share coordinator): what the share-partition
+ * leader must find again. src/share decides what is written; fencing by state epoch and leader epoch is decided here,
+ * inside the same transaction as the write. Durable when a call resolves.
+ */
+import type { ErrorCode } from '../common/errors.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+
+export interface SharePartitionKey {
+  readonly groupId: string;
+  readonly topicIdPartition: TopicIdPartition;
+}
+
+/** Record states as they are persisted: 0 available, 2 acknowledged, 4 archived. */
+export interface ShareStateBatch {
+  readonly firstOffset: bigint;
+  readonly lastOffset: bigint;
+  readonly deliveryState: number;
+  readonly deliveryCount: number;
+}
+
+export interface SharePartitionState {
+  readonly stateEpoch: number;
+  readonly leaderEpoch: number;
+  /** −1: not known yet. */
+  readonly startOffset: bigint;
+  /** −1: not known yet (KIP-1226). */
+  readonly deliveryCompleteCount: number;
+  /** By rising offset, not overlapping; already combined. */
+  readonly stateBatches: readonly ShareStateBatch[];
+}
+
+export interface ShareStateStore {
+  /** The stored state of share partitions, in request order; undefined where there is none. */
+  readShareStates(keys: readonly SharePartitionKey[]): Promise<(SharePartitionState | undefined)[]>;
+
+  /**
+   * Replaces states, each by itself, guarded by what the writer saw: with `expected` undefined the key must not exist,
+   * else its stored epochs must equal `expected`'s. NONE, FENCED_STATE_EPOCH (state epoch differs), FENCED_LEADER_EPOCH
+   * (leader epoch differs). `state` undefined deletes.
+   */
+  writeShareStates(
+    writes: readonly {
+      readonly key: SharePartitionKey;
+      readonly expected: { readonly stateEpoch: number; readonly leaderEpoch: number } | undefined;
+      readonly state: SharePartitionState | undefined;
+    }[],
+  ): Promise<{ readonly error: ErrorCode }[]>;
+
+  /** The keys that a group has state for. */
+  listSharePartitions(groupId: string): Promise<readonly TopicIdPartition[]>;
+}

@@ -1,0 +1,95 @@
+/**
+ * The engine's public surface (design section 5). Brokers import it; everything behind it is constructed by `openEngine`.
+ *
+ * Requests are batches, results return in request order with a Kafka error code each; a promise rejects (with `ApiError`)
+ * only when the whole request is unusable: invalid argument, abort, closed engine.
+ */
+import type { ErrorCode } from '../common/errors.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Meter } from '../common/metrics.ts';
+import type { Random } from '../common/random.ts';
+import type { Time } from '../common/time.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { Uuid } from '../common/uuid.ts';
+import type {
+  DeleteRecordsRequest,
+  DeleteRecordsResult,
+  DisklessCoordinator,
+} from '../coordinator/diskless-coordinator.ts';
+import type { TopicDescription } from '../coordinator/topic-store.ts';
+import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
+import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+
+/** What an engine is made of. Components stay the caller's: close them after the engine. */
+export interface EngineComponents {
+  readonly objectStorage: ObjectStorage;
+  readonly coordinator: DisklessCoordinator;
+  readonly time?: Time;
+  readonly random?: Random;
+  readonly meter?: Meter;
+  readonly logger?: Logger;
+}
+
+export type EngineStatus = 'open' | 'closing' | 'closed' | 'failed';
+
+export interface NewTopic {
+  readonly name: string;
+  readonly partitions: number;
+  readonly configs?: Readonly<Record<string, string>>;
+}
+
+export interface ListOffsetsPartition {
+  readonly topicIdPartition: TopicIdPartition;
+  /** Milliseconds, or one of `ListOffsetsTimestamp`. */
+  readonly timestamp: bigint;
+}
+
+export interface ListOffsetsPartitionResult {
+  readonly error: ErrorCode;
+  readonly timestamp: bigint;
+  readonly offset: bigint;
+  readonly leaderEpoch: number;
+}
+
+/** Counts since the engine was opened, and what is held now. Bytes unless the name says otherwise. */
+export interface EngineStats {
+  readonly appendedBatches: number;
+  readonly appendedBytes: number;
+  readonly segmentsCommitted: number;
+  readonly segmentsAbandoned: number;
+  readonly bufferedBytes: number;
+  readonly fetches: number;
+  readonly fetchedBytes: number;
+  readonly rangedGets: number;
+  readonly rangedGetBytes: number;
+  readonly localHits: number;
+  readonly parkedFetches: number;
+  readonly leasedBytes: number;
+}
+
+export interface DisklessEngine extends AsyncDisposable {
+  readonly status: EngineStatus;
+  /** The topics that exist, by name; kept current. */
+  listTopics(): Promise<readonly TopicDescription[]>;
+  createTopics(topics: readonly NewTopic[]): Promise<readonly { error: ErrorCode; message: string; topicId: Uuid }[]>;
+  deleteTopics(topicIds: readonly Uuid[]): Promise<readonly { error: ErrorCode; message: string }[]>;
+
+  /** Stores batches: resolves when each is durable and has its offset, or has failed. @throws ApiError INVALID_REQUEST for a duplicate partition */
+  append(partitions: readonly AppendPartition[], options?: AppendOptions): Promise<AppendResult[]>;
+  fetch(
+    params: FetchParams,
+    partitions: readonly FetchPartition[],
+    options?: { signal?: AbortSignal },
+  ): Promise<FetchResult>;
+  listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
+  deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
+
+  /** Closes and commits the active segment now; resolves when everything appended before is committed or has failed. */
+  flush(): Promise<void>;
+  stats(): EngineStats;
+  /** Drains: refuses new work, commits what was accepted, answers parked fetches, closes the workers. */
+  close(options?: { timeoutMs?: number }): Promise<void>;
+  /** Aborts: fails what is in flight and frees everything. */
+  destroy(cause?: Error): Promise<void>;
+}

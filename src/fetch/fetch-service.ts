@@ -1,0 +1,46 @@
+/**
+ * The fetch side of an engine, as the engine sees it: local view, planner, scheduler and waiting fetches behind one door.
+ * Main thread; constructed and closed by the engine.
+ */
+
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { BatchCoordinate } from '../coordinator/diskless-coordinator.ts';
+import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
+
+export interface FetchStats {
+  readonly fetches: number;
+  readonly fetchedBytes: number;
+  readonly rangedGets: number;
+  readonly rangedGetBytes: number;
+  /** Partitions answered from the local view without a coordinator call. */
+  readonly localHits: number;
+  readonly parkedFetches: number;
+  readonly cachedBytes: number;
+}
+
+export interface FetchService {
+  /** Kafka's Fetch. @throws ApiError for an unusable request; the signal's reason when it aborts. */
+  fetch(
+    params: FetchParams,
+    partitions: readonly FetchPartition[],
+    options?: { signal?: AbortSignal },
+  ): Promise<FetchResult>;
+
+  /** What this process has just committed, rewritten: goes into the local view (or is released) and wakes parked fetches. */
+  onCommitted(runs: readonly RewrittenRun[]): void;
+
+  /**
+   * Reads one coordinate through the same planner, scheduler and cache as every fetch: for ListOffsets by time and share
+   * fetches. The caller releases the run's slab. @throws ApiError KAFKA_STORAGE_ERROR or CORRUPT_MESSAGE
+   */
+  readCoordinate(
+    topicIdPartition: TopicIdPartition,
+    coordinate: BatchCoordinate,
+    options?: { signal?: AbortSignal },
+  ): Promise<RewrittenRun>;
+
+  stats(): FetchStats;
+  /** Answers parked fetches with what there is, waits for GETs, gives every slab back. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,18 @@
+/**
+ * `import … from 'shoal'`: the engine, its types, and the in-memory parts. Loads neither the AWS SDK nor a database
+ * client; those come with `shoal/s3`, `shoal/sqlite` and `shoal/postgres`.
+ */
+export type { ErrorCode, ErrorName } from './common/errors.ts';
+export { ApiError, Errors, errorName, isRetriable } from './common/errors.ts';
+export type { Logger } from './common/logger.ts';
+export type { Meter } from './common/metrics.ts';
+export { type Random, seededRandom, systemRandom } from './common/random.ts';
+export { systemTime, type Time, type Timer } from './common/time.ts';
+export type { TopicIdPartition } from './common/topic-id-partition.ts';
+export type { Uuid } from './common/uuid.ts';
+export * from './coordinator/diskless-coordinator.ts';
+export type * from './coordinator/topic-store.ts';
+export type * from './engine/diskless-engine.ts';
+export type * from './fetch/fetch-request.ts';
+export type * from './produce/append-request.ts';
+export * from './storage/object-storage.ts';

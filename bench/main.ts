@@ -1,0 +1,61 @@
+/** `npm run bench -- [NAME ...] [--json FILE] [--smoke]`: runs the benches of this folder and prints their rows. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import buildStale from '../test/support/build-stale.ts';
+import { type BenchContext, benchContext } from './harness.ts';
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const machinery = new Set(['main', 'harness']);
+const names = readdirSync(folder)
+  .filter((file) => file.endsWith('.ts'))
+  .map((file) => file.slice(0, -'.ts'.length))
+  .filter((name) => !machinery.has(name))
+  .sort();
+
+const help = `Usage: npm run bench -- [NAME ...] [--json FILE] [--smoke]
+
+Measures Shoal against named baselines. A ratio is the median of rounds in which
+both sides take turns on the same input; above 1 means better than the baseline.
+
+  NAME         one of: ${names.join(', ')} (default: all)
+  --json FILE  also write the rows as a JSON array
+  --smoke      small inputs and few rounds, as the test run does; figures mean little
+`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      json: { type: 'string' },
+      smoke: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const unknown = positionals.filter((name) => !names.includes(name));
+  if (unknown.length > 0) {
+    process.stderr.write(`no bench is called ${unknown.join(', ')}; there are: ${names.join(', ')}\n`);
+    return 2;
+  }
+  buildStale();
+  const context = benchContext(values.smoke);
+  process.stdout.write(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
+  for (const name of positionals.length > 0 ? positionals : names) {
+    process.stdout.write(`${name}\n`);
+    const { default: run } = (await import(`./${name}.ts`)) as { default: (bench: BenchContext) => Promise<void> };
+    await run(context);
+  }
+  if (context.rows.length === 0) {
+    process.stderr.write('no row was measured\n');
+    return 1;
+  }
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(context.rows, null, 2)}\n`);
+  return 0;
+}
+
+process.exitCode = await main();

@@ -15,4 +15,6 @@ export type * from './coordinator/topic-store.ts';
 export type * from './engine/diskless-engine.ts';
 export type * from './fetch/fetch-request.ts';
 export type * from './produce/append-request.ts';
+export { InMemoryObjectStorage } from './storage/in-memory-object-storage.ts';
+export { LocalDirectoryObjectStorage, type LocalDirectoryOptions } from './storage/local-directory-object-storage.ts';
 export * from './storage/object-storage.ts';

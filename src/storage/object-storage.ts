@@ -9,18 +9,19 @@ import type { ByteRange } from '../common/byte-range.ts';
 
 /**
  * The name of an object below the storage's own prefix. `isObjectKey` is checked by every operation: at most 512
- * characters of `A-Za-z0-9._-` in segments joined by `/`, no empty segment, none that is `.` or `..`.
+ * characters of `A-Za-z0-9._-` in segments of at most 255 joined by `/`; no empty segment, none that begins with a dot.
  */
 export type ObjectKey = string;
 
 export function isObjectKey(key: string): boolean {
-  return key.length <= 512 && /^[A-Za-z0-9_-][A-Za-z0-9._-]*(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)*$/.test(key);
+  return key.length <= 512 && /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,254}(\/[A-Za-z0-9_-][A-Za-z0-9._-]{0,254})*$/.test(key);
 }
 
 export interface PutOptions {
   /**
-   * Refuse to replace an object that exists (`If-None-Match: *`). An object that turns out to be this very put's own
-   * earlier attempt counts as success. @default true
+   * Refuse to replace an object that exists (`If-None-Match: *`). An object that turns out to be an earlier attempt of
+   * this storage counts as success: an attempt of this put, or of an earlier put of the same key and bytes that failed
+   * with an unknown outcome. @default true
    */
   readonly ifNoneMatch?: boolean;
   /** CRC-32C of the whole body as an unsigned 32-bit number, when the caller has derived it; sent as a checksum. */
@@ -43,7 +44,7 @@ export interface ObjectSummary {
 }
 
 export interface ListOptions {
-  /** Only keys that start with it. */
+  /** Only keys that start with it; any text, not only whole segments. */
   readonly prefix?: string;
   /** Only keys after this one, in UTF-16 order. */
   readonly after?: ObjectKey;
@@ -67,13 +68,16 @@ export interface ObjectStorage extends AsyncDisposable {
 
   /**
    * Stores an object durably: when it resolves, the bytes survive kill −9 and power loss. `body` is read, never
-   * modified; the caller leaves it unchanged until the promise settles.
+   * modified; the caller leaves it unchanged until the promise settles, and may reuse it from then on, whatever the
+   * outcome. A put that failed with a retriable error or was aborted may still have stored the object; repeat it with
+   * the same bytes, or abandon the key.
    * @throws StorageError `already-exists` (another object has that key), or one of the other kinds
    */
   put(key: ObjectKey, body: readonly Uint8Array[], options?: PutOptions): Promise<void>;
 
   /**
-   * Reads exactly `range.size` bytes (at least 1).
+   * Reads exactly `range.size` bytes (at least 1) and returns them: `options.into` where that was given, else an array
+   * of their own.
    * @throws StorageError `not-found`; `range-not-satisfiable` when the object ends before the range does
    */
   getRange(key: ObjectKey, range: ByteRange, options?: GetOptions): Promise<Uint8Array>;
@@ -81,10 +85,16 @@ export interface ObjectStorage extends AsyncDisposable {
   /** The object's size and time, or undefined when there is none. */
   head(key: ObjectKey, options?: { signal?: AbortSignal }): Promise<ObjectSummary | undefined>;
 
-  /** All objects in UTF-16 order of their keys, paged behind the scenes. */
+  /**
+   * All objects in UTF-16 order of their keys, paged behind the scenes. An object put or deleted meanwhile may be seen or
+   * not. Leaving the loop early frees what the listing holds.
+   */
   list(options?: ListOptions): AsyncIterable<ObjectSummary>;
 
-  /** Deletes objects; one that does not exist counts as deleted. Never throws for a single key. */
+  /**
+   * Deletes objects, durably, in any number; one that does not exist counts as deleted. What happens to one key never
+   * throws: every key of the call is in exactly one of the two lists.
+   */
   delete(keys: readonly ObjectKey[], options?: { signal?: AbortSignal }): Promise<DeleteResult>;
 
   /** Settles or aborts what is in flight and frees sockets and handles. A second call returns the first one's promise. */

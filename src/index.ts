@@ -13,6 +13,7 @@ export type { Uuid } from './common/uuid.ts';
 export * from './coordinator/diskless-coordinator.ts';
 export type * from './coordinator/topic-store.ts';
 export type * from './engine/diskless-engine.ts';
+export { type ObjectRange, planRangedGets, type RangeCostModel } from './fetch/fetch-planner.ts';
 export type * from './fetch/fetch-request.ts';
 export type * from './produce/append-request.ts';
 export { InMemoryObjectStorage } from './storage/in-memory-object-storage.ts';

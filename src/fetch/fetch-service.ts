@@ -27,6 +27,15 @@ export interface FetchService {
     options?: { signal?: AbortSignal },
   ): Promise<FetchResult>;
 
+  /**
+   * This process is about to commit that object and still holds its bytes. A fetch that hears of the commit before
+   * `onCommitted` (the coordinator tells everyone at once) waits for the rewritten runs instead of reading the object.
+   */
+  onCommitting(objectKey: string): void;
+
+  /** Ends `onCommitting`, after `onCommitted` or when the segment failed: whatever has no run by now is read as usual. */
+  onCommitSettled(objectKey: string): void;
+
   /** What this process has just committed, rewritten: goes into the local view (or is released) and wakes parked fetches. */
   onCommitted(runs: readonly RewrittenRun[]): void;
 

@@ -1,0 +1,34 @@
+/** The APIs that have tables. Which of them a broker serves is decided by its handlers, not here. */
+import { apiVersions } from './messages/api-versions.ts';
+import { createTopics } from './messages/create-topics.ts';
+import { deleteTopics } from './messages/delete-topics.ts';
+import { fetch } from './messages/fetch.ts';
+import { findCoordinator } from './messages/find-coordinator.ts';
+import { heartbeat } from './messages/heartbeat.ts';
+import { initProducerId } from './messages/init-producer-id.ts';
+import { joinGroup } from './messages/join-group.ts';
+import { leaveGroup } from './messages/leave-group.ts';
+import { listOffsets } from './messages/list-offsets.ts';
+import { metadata } from './messages/metadata.ts';
+import { offsetCommit } from './messages/offset-commit.ts';
+import { offsetFetch } from './messages/offset-fetch.ts';
+import { produce } from './messages/produce.ts';
+import { syncGroup } from './messages/sync-group.ts';
+
+export const apis = {
+  produce,
+  fetch,
+  listOffsets,
+  metadata,
+  offsetCommit,
+  offsetFetch,
+  findCoordinator,
+  joinGroup,
+  heartbeat,
+  leaveGroup,
+  syncGroup,
+  apiVersions,
+  createTopics,
+  deleteTopics,
+  initProducerId,
+} as const;

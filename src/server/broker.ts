@@ -1,0 +1,33 @@
+/** What the handlers of one broker share. Made by `startKafkaServer`; owns nothing, closes nothing. */
+import type { Logger } from '../common/logger.ts';
+import type { Random } from '../common/random.ts';
+import type { Time } from '../common/time.ts';
+import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
+import type { DisklessEngine } from '../engine/diskless-engine.ts';
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** By Kafka's names, in camel case. */
+export interface BrokerSettings {
+  /** `auto.create.topics.enable`: Metadata for a topic that does not exist creates it. @default true */
+  readonly autoCreateTopicsEnable: boolean;
+  /** `num.partitions`: partitions of a topic that is created without a count. @default 1 */
+  readonly numPartitions: number;
+}
+
+export interface Broker {
+  readonly engine: DisklessEngine;
+  readonly coordinator: DisklessCoordinator;
+  readonly nodeId: number;
+  /** `broker.rack`; null when none was given. */
+  readonly rack: string | null;
+  /** Where clients are told to connect; known once the server listens, so read it per request. */
+  readonly advertisedListener: Endpoint;
+  readonly settings: BrokerSettings;
+  readonly time: Time;
+  readonly random: Random;
+  readonly logger: Logger;
+}

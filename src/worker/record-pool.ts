@@ -28,8 +28,11 @@ export interface RecordPool {
   /** Verifies a run's CRCs, then injects offsets, leader epoch and append time in place. Same rejection. */
   assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): Promise<AssignedRun>;
 
-  /** Finds a timestamp inside a rewritten run (compressed or not); undefined when no record is that late. */
-  offsetForTimestamp(run: Uint8Array, timestamp: bigint): Promise<TimestampedOffset | undefined>;
+  /**
+   * Finds a timestamp inside a rewritten run (compressed or not), among the records at or above `fromOffset` (the log
+   * start offset, where it lies inside a batch); undefined when no record is that late.
+   */
+  offsetForTimestamp(run: Uint8Array, timestamp: bigint, fromOffset?: bigint): Promise<TimestampedOffset | undefined>;
 
   /** Drains, ends the threads, asserts that every slab came back. */
   close(): Promise<void>;

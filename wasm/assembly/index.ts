@@ -1,2 +1,10 @@
-// The record kernel's exports. Filled in by the kernel's modules.
-export function version(): i32 { return 1; }
+// The record kernel's exports. Memory map, status codes and result fields: src/record/kernel-layout.ts.
+//
+// An export never allocates and keeps nothing between calls: everything it needs comes as addresses, everything it says
+// beyond its status goes to the caller's region. Addresses and sizes are the host's responsibility; what lies inside the
+// bytes may be hostile.
+export { crc32c, crc32cCombine } from './crc32c';
+export { checkBatch, walk } from './record-batch';
+export { checkRecords, findTimestamp, renumberRecords } from './records';
+export { assignOffsets, setMaxTimestamp } from './rewrite';
+export { initTables } from './tables';

@@ -1,0 +1,214 @@
+/**
+ * The host side of the record kernel: the only importer of the wasm binary. Compiles it, lays out its memory, and turns
+ * addresses, statuses and result fields into calls and values.
+ *
+ * One `RecordKernel` per thread over the same memory; each owns the region it was given and nothing else. Nothing to
+ * close: an instance ends with its thread.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { assert } from '../common/assert.ts';
+import * as layout from './kernel-layout.ts';
+
+/** The functions of wasm/assembly/index.ts. i64 is bigint; addresses and sizes are bytes. */
+interface KernelExports {
+  initTables(): void;
+  crc32c(region: number, address: number, size: number, crc: number): number;
+  crc32cCombine(first: number, second: number, secondBytes: number): number;
+  checkBatch(region: number, address: number, size: number, maxMessageBytes: number): number;
+  walk(region: number, address: number, size: number, most: number): number;
+  checkRecords(
+    region: number,
+    batch: number,
+    address: number,
+    size: number,
+    flags: number,
+    earliest: number,
+    latest: number,
+  ): number;
+  renumberRecords(batch: number, address: number, to: number): number;
+  findTimestamp(
+    region: number,
+    batch: number,
+    address: number,
+    size: number,
+    timestamp: bigint,
+    fromOffset: bigint,
+  ): number;
+  setMaxTimestamp(address: number, size: number, attributes: number, maxTimestamp: bigint): number;
+  assignOffsets(
+    region: number,
+    address: number,
+    size: number,
+    baseOffset: bigint,
+    lastOffset: bigint,
+    leaderEpoch: number,
+    logAppendTime: bigint,
+  ): number;
+}
+
+/** Where a kernel's memory ends and how much of it is whose. */
+export interface KernelMemory {
+  readonly memory: WebAssembly.Memory;
+  readonly regions: number;
+  /** Room for the plain bytes of one compressed batch, in each region. */
+  readonly contentBytes: number;
+  /** First byte after the regions. */
+  readonly slabsAddress: number;
+  readonly slabsBytes: number;
+}
+
+/** What a kernel's memory is made of. */
+export interface KernelMemoryOptions {
+  readonly regions: number;
+  readonly contentBytes: number;
+  readonly slabsBytes: number;
+}
+
+const roundUp = (bytes: number, unit: number): number => Math.ceil(bytes / unit) * unit;
+
+/** Bytes of one region: what the layout fixes, content twice (plain bytes, and their rebuilt form), a page between. */
+function regionBytes(contentBytes: number): number {
+  return roundUp(layout.CONTENT + 2 * contentBytes, layout.PAGE_BYTES) + layout.PAGE_BYTES;
+}
+
+/**
+ * Lays out a memory: tables, regions, slabs. Untouched pages cost nothing.
+ * @throws RangeError when it would not fit into the 4 GiB that wasm can address
+ */
+export function createKernelMemory(options: KernelMemoryOptions): KernelMemory {
+  const slabsAddress = layout.REGIONS + options.regions * regionBytes(options.contentBytes);
+  // The folds read up to 15 bytes past the end of their input: the last page stays empty.
+  const pages = Math.ceil((slabsAddress + options.slabsBytes) / layout.PAGE_BYTES) + 1;
+  if (pages > 65536) {
+    throw new RangeError(
+      `the record memory would take ${pages * layout.PAGE_BYTES} bytes, more than the 4 GiB that WebAssembly can ` +
+        `address; lower the append and fetch limits (${options.slabsBytes} bytes of slabs) or the worker threads`,
+    );
+  }
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  return { memory, ...options, slabsAddress };
+}
+
+let compiled: WebAssembly.Module | undefined;
+
+/** The compiled kernel; once per thread, and main hands its own to the workers. */
+export function kernelModule(): WebAssembly.Module {
+  compiled ??= new WebAssembly.Module(readFileSync(fileURLToPath(import.meta.resolve('#record-kernel.wasm'))));
+  return compiled;
+}
+
+function abort(_message: number, _file: number, line: number, column: number): never {
+  throw new Error(`record kernel: assertion failed at line ${line}, column ${column}`);
+}
+
+export class RecordKernel {
+  /** All of the memory. The memory never grows, so these views never detach. */
+  readonly bytes: Buffer;
+  readonly view: DataView;
+  readonly memory: KernelMemory;
+  readonly #exports: KernelExports;
+  readonly #region: number;
+
+  /** `region` 0 belongs to the main thread, which is also the one that writes the tables. */
+  constructor(module: WebAssembly.Module, memory: KernelMemory, region: number) {
+    assert(region >= 0 && region < memory.regions, 'a kernel instance has a region of its own');
+    const instance = new WebAssembly.Instance(module, { env: { memory: memory.memory, abort } });
+    this.#exports = instance.exports as KernelExports;
+    this.#region = layout.REGIONS + region * regionBytes(memory.contentBytes);
+    this.memory = memory;
+    this.bytes = Buffer.from(memory.memory.buffer as ArrayBuffer);
+    this.view = new DataView(memory.memory.buffer);
+    if (region === 0) this.#exports.initTables();
+  }
+
+  /** Address of this instance's room for plain bytes; `memory.contentBytes` of it. */
+  get contentAddress(): number {
+    return this.#region + layout.CONTENT;
+  }
+
+  /** The room after it, for their rebuilt form; as large. */
+  get rebuiltAddress(): number {
+    return this.contentAddress + this.memory.contentBytes;
+  }
+
+  /** Address of a view that lies in this memory. */
+  addressOf(bytes: Uint8Array): number {
+    assert(bytes.buffer === this.bytes.buffer, 'record bytes lie in the memory of their pool');
+    return bytes.byteOffset;
+  }
+
+  crc32c(address: number, size: number, crc = 0): number {
+    return this.#exports.crc32c(this.#region, address, size, crc) >>> 0;
+  }
+
+  crc32cCombine(first: number, second: number, secondBytes: number): number {
+    return this.#exports.crc32cCombine(first, second, secondBytes) >>> 0;
+  }
+
+  /** Header and CRC of what a producer sent; `goodBytes` then holds the batch's size. */
+  checkBatch(address: number, size: number, maxMessageBytes: number): number {
+    return this.#exports.checkBatch(this.#region, address, size, Math.min(maxMessageBytes, 0xffffffff));
+  }
+
+  /** Describes the batches that begin in a range, at most DESCRIPTORS_MAX; returns how many. */
+  walk(address: number, size: number): number {
+    return this.#exports.walk(this.#region, address, size, layout.DESCRIPTORS_MAX);
+  }
+
+  /** Address of the i-th descriptor of the last walk. */
+  descriptorAddress(index: number): number {
+    return this.#region + layout.DESCRIPTORS + index * layout.DESCRIPTOR_BYTES;
+  }
+
+  checkRecords(
+    batch: number,
+    address: number,
+    size: number,
+    flags: number,
+    earliestMs: number,
+    latestMs: number,
+  ): number {
+    return this.#exports.checkRecords(this.#region, batch, address, size, flags, earliestMs, latestMs);
+  }
+
+  renumberRecords(batch: number, address: number, to: number): number {
+    return this.#exports.renumberRecords(batch, address, to);
+  }
+
+  findTimestamp(batch: number, address: number, size: number, timestamp: bigint, fromOffset: bigint): number {
+    return this.#exports.findTimestamp(this.#region, batch, address, size, timestamp, fromOffset);
+  }
+
+  setMaxTimestamp(address: number, size: number, attributes: number, maxTimestamp: bigint): number {
+    return this.#exports.setMaxTimestamp(address, size, attributes, maxTimestamp) >>> 0;
+  }
+
+  assignOffsets(
+    address: number,
+    size: number,
+    baseOffset: bigint,
+    lastOffset: bigint,
+    leaderEpoch: number,
+    logAppendTimeMs: bigint,
+  ): number {
+    return this.#exports.assignOffsets(
+      this.#region,
+      address,
+      size,
+      baseOffset,
+      lastOffset,
+      leaderEpoch,
+      logAppendTimeMs,
+    );
+  }
+
+  /** A 32-bit field of the last call's result. */
+  resultInt(field: number): number {
+    return this.view.getInt32(this.#region + field, true);
+  }
+
+  resultLong(field: number): bigint {
+    return this.view.getBigInt64(this.#region + field, true);
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * The record pool: one shared memory, a kernel on the main thread, record workers in piscina, and the slabs between them.
+ *
+ * Main thread. `openRecordPool` constructs it, the engine closes it. A caller's slab must stay leased until its promise
+ * settles; a promise of work that was in a worker which died settles only after that thread has exited, so no killed
+ * thread can still write into bytes that were given back.
+ */
+import { availableParallelism } from 'node:os';
+import { ApiError, Errors } from '../common/errors.ts';
+import { once } from '../common/lifecycle.ts';
+import { type Logger, silentLogger } from '../common/logger.ts';
+import { systemTime, type Time } from '../common/time.ts';
+import type { BatchVerdict } from '../record/batch-validator.ts';
+import { ATTRIBUTES, RECORDS } from '../record/kernel-layout.ts';
+import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
+import type { AssignedRun, AssignOffsetsOptions, ValidatedBatch, ValidationOptions } from '../record/validation.ts';
+import { estimateUs } from './hand-over-policy.ts';
+import type { RecordTask, RecordTaskResult } from './messages.ts';
+import type { RecordPool, TimestampedOffset } from './record-pool.ts';
+import { runTask } from './record-tasks.ts';
+import { FRAGMENTATION_ALLOWANCE, SharedSlabPool } from './shared-slab-pool.ts';
+import type { Slab } from './slab-pool.ts';
+import { TaskScheduler } from './task-scheduler.ts';
+import { openWorkerThreads } from './worker-threads.ts';
+
+export interface RecordPoolOptions {
+  /** Bytes that producers' records may take in all, from the door until the commit. @default 256 MiB */
+  readonly appendCapacityBytes?: number;
+  /** Bytes for GETs in flight and the local view. @default 512 MiB */
+  readonly fetchCapacityBytes?: number;
+  /** Record workers. 0 runs everything inline. @default one for each CPU, at most 8 */
+  readonly workerThreads?: number;
+  /** Bytes of record work that may wait or be in workers; more is refused with a retriable error. @default 512 MiB */
+  readonly queueMaxBytes?: number;
+  /** A hand-over that takes longer counts as stuck: its worker is replaced. @default 10 s */
+  readonly taskTimeoutMs?: number;
+  /** The most plain bytes that a compressed batch may have. @default 32 MiB */
+  readonly contentMaxBytes?: number;
+  readonly time?: Time;
+  readonly logger?: Logger;
+}
+
+const MiB = 1024 * 1024;
+
+const DEFAULTS = {
+  appendCapacityBytes: 256 * MiB,
+  fetchCapacityBytes: 512 * MiB,
+  queueMaxBytes: 512 * MiB,
+  taskTimeoutMs: 10_000,
+  contentMaxBytes: 32 * MiB,
+} as const;
+
+/**
+ * Opens the pool: lays out the memory, compiles the kernel, starts the workers and waits until one answers.
+ * @throws RangeError for limits that do not fit together; ApiError KAFKA_STORAGE_ERROR when the workers do not start
+ */
+export async function openRecordPool(options: RecordPoolOptions = {}): Promise<RecordPool> {
+  const settings = { ...DEFAULTS, time: systemTime, logger: silentLogger, ...options };
+  const workers = settings.workerThreads ?? Math.min(8, availableParallelism());
+  const { appendCapacityBytes, fetchCapacityBytes, contentMaxBytes } = settings;
+  const memory = createKernelMemory({
+    // A worker that is being killed keeps its region until its thread has exited; its successor takes another.
+    regions: 1 + 2 * workers,
+    contentBytes: contentMaxBytes,
+    slabsBytes: Math.ceil((appendCapacityBytes + fetchCapacityBytes) * FRAGMENTATION_ALLOWANCE),
+  });
+  const module = kernelModule();
+  const kernel = new RecordKernel(module, memory, 0);
+  const slabs = new SharedSlabPool(
+    { buffer: memory.memory.buffer, address: memory.slabsAddress, size: memory.slabsBytes },
+    { append: appendCapacityBytes, fetch: fetchCapacityBytes },
+  );
+  const threads =
+    workers === 0 ? undefined : await openWorkerThreads({ workers, data: { module, memory }, ...settings });
+  const scheduler = new TaskScheduler({
+    runInline: (task) => runTask(kernel, task),
+    threads,
+    queueMaxBytes: settings.queueMaxBytes,
+  });
+  return new PiscinaRecordPool({ kernel, slabs, scheduler, logger: settings.logger });
+}
+
+interface Parts {
+  readonly kernel: RecordKernel;
+  readonly slabs: SharedSlabPool;
+  readonly scheduler: TaskScheduler;
+  readonly logger: Logger;
+}
+
+class PiscinaRecordPool implements RecordPool {
+  readonly slabs: SharedSlabPool;
+  readonly close: () => Promise<void>;
+  readonly #kernel: RecordKernel;
+  readonly #scheduler: TaskScheduler;
+  readonly #logger: Logger;
+
+  constructor({ kernel, slabs, scheduler, logger }: Parts) {
+    this.#kernel = kernel;
+    this.slabs = slabs;
+    this.#scheduler = scheduler;
+    this.#logger = logger;
+    this.close = once(async () => {
+      await this.#scheduler.close();
+      this.slabs.assertAllReturned();
+    });
+  }
+
+  async validate(records: Uint8Array, options: ValidationOptions): Promise<{ batch: ValidatedBatch; slab?: Slab }> {
+    const address = this.#kernel.addressOf(records);
+    const result = await this.#run({ kind: 'validate', address, size: records.length, options });
+    if (result.kind !== 'validate') return { batch: undecided(result) };
+    return this.#withBytes(records, result.verdict);
+  }
+
+  async assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): Promise<AssignedRun> {
+    const address = this.#kernel.addressOf(run);
+    const result = await this.#run({ kind: 'assign', address, size: run.length, options });
+    if (result.kind === 'assign') return result.run;
+    const message = result.kind === 'failed' ? result.message : '';
+    return { error: Errors.CORRUPT_MESSAGE, message, goodBytes: 0, batches: 0, nextOffset: options.baseOffset };
+  }
+
+  async offsetForTimestamp(
+    run: Uint8Array,
+    timestamp: bigint,
+    fromOffset = 0n,
+  ): Promise<TimestampedOffset | undefined> {
+    const address = this.#kernel.addressOf(run);
+    const result = await this.#run({ kind: 'find', address, size: run.length, timestamp, fromOffset });
+    return result.kind === 'find' ? result.found : undefined;
+  }
+
+  async #run(task: RecordTask): Promise<RecordTaskResult> {
+    const attributes = task.size >= RECORDS ? this.#kernel.view.getUint16(task.address + ATTRIBUTES) : 0;
+    const result = await this.#scheduler.run(task, estimateUs(task, attributes));
+    if (result.kind === 'failed') this.#logger.error({ task: task.kind, size: task.size }, result.message);
+    return result;
+  }
+
+  /** A rebuilt batch came as an array of its own; it moves into a slab, as every other byte of records does. */
+  #withBytes(records: Uint8Array, verdict: BatchVerdict): { batch: ValidatedBatch; slab?: Slab } {
+    const { sizeBytes, rebuilt, ...fields } = verdict;
+    if (!rebuilt) return { batch: { ...fields, bytes: records.subarray(0, sizeBytes) } };
+    const slab = this.slabs.lease(rebuilt.length, 'append');
+    if (!slab) {
+      throw new ApiError(
+        'KAFKA_STORAGE_ERROR',
+        `no room for a rebuilt batch of ${rebuilt.length} bytes: the append account is full; try again`,
+      );
+    }
+    slab.bytes.set(rebuilt);
+    return { batch: { ...fields, bytes: slab.bytes }, slab };
+  }
+}
+
+/** What a producer is told when the kernel itself failed over its bytes. Never UNKNOWN_SERVER_ERROR. */
+function undecided(result: RecordTaskResult): ValidatedBatch {
+  return {
+    error: Errors.CORRUPT_MESSAGE,
+    message: `the batch cannot be read: ${result.kind === 'failed' ? result.message : 'no verdict'}`,
+    recordIndex: -1,
+    bytes: new Uint8Array(0),
+    attributes: 0,
+    lastOffsetDelta: -1,
+    recordCount: 0,
+    maxTimestamp: -1n,
+    offsetOfMaxTimestampDelta: -1,
+    producerId: -1n,
+    producerEpoch: -1,
+    baseSequence: -1,
+    crc: 0,
+  };
+}

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Errors } from '../../src/common/errors.ts';
+import type { ValidationOptions } from '../../src/record/validation.ts';
+import { openRecordPool, type RecordPoolOptions } from '../../src/worker/piscina-record-pool.ts';
+import type { RecordPool } from '../../src/worker/record-pool.ts';
+import type { Slab } from '../../src/worker/slab-pool.ts';
+import { plainBatch } from '../support/record-batches.ts';
+
+const MiB = 1024 * 1024;
+const options: ValidationOptions = {
+  maxMessageBytes: 8 * MiB,
+  compressionType: 'producer',
+  timestampType: 0,
+  nowMs: 1_700_000_000_000,
+  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
+  timestampAfterMaxMs: 3_600_000,
+  compacted: false,
+  allowTransactional: false,
+};
+
+let pool: RecordPool | undefined;
+afterEach(async () => {
+  await pool?.close();
+  pool = undefined;
+});
+
+async function open(settings: RecordPoolOptions = {}): Promise<RecordPool> {
+  const opened = await openRecordPool({
+    workerThreads: 2,
+    appendCapacityBytes: 64 * MiB,
+    fetchCapacityBytes: 16 * MiB,
+    ...settings,
+  });
+  pool = opened;
+  return opened;
+}
+
+function lease(records: Uint8Array): Slab {
+  const slab = pool!.slabs.lease(records.length, 'append')!;
+  slab.bytes.set(records);
+  return slab;
+}
+
+describe('record pool', () => {
+  it('gives the same verdicts inline and in workers, each to its own caller', async () => {
+    const opened = await open();
+    const sizes = [1, 10, 100, 5_000, 20_000, 3, 50_000, 2];
+    const slabs = sizes.map((count) => lease(plainBatch(count, 20)));
+    const bad = lease(plainBatch(30_000, 20));
+    bad.bytes[5_000]! ^= 1;
+    const results = await Promise.all([...slabs, bad].map((slab) => opened.validate(slab.bytes, options)));
+    expect(results.slice(0, -1).map(({ batch }) => batch.recordCount)).toEqual(sizes);
+    expect(results.at(-1)!.batch.error).toBe(Errors.CORRUPT_MESSAGE);
+    for (const slab of [...slabs, bad]) slab.release();
+  });
+
+  it('assigns offsets in place and finds timestamps', async () => {
+    const opened = await open();
+    const run = lease(Buffer.concat([plainBatch(3, 10), plainBatch(5, 10)]));
+    const assigned = await opened.assignOffsets(run.bytes, {
+      baseOffset: 100n,
+      lastOffset: 107n,
+      leaderEpoch: 7,
+      logAppendTimeMs: -1n,
+    });
+    expect(assigned).toMatchObject({ error: Errors.NONE, batches: 2, nextOffset: 108n, goodBytes: run.bytes.length });
+    const found = await opened.offsetForTimestamp(run.bytes, 1_700_000_000_003n);
+    expect(found).toEqual({ offset: 106n, timestamp: 1_700_000_000_003n });
+    expect(await opened.offsetForTimestamp(run.bytes, 1_700_000_000_009n)).toBeUndefined();
+    run.release();
+  });
+
+  it('refuses more than its queue may hold, retriably', async () => {
+    const opened = await open({ queueMaxBytes: 3 * MiB });
+    const slabs = Array.from({ length: 4 }, () => lease(plainBatch(20_000, 60)));
+    const settled = await Promise.allSettled(slabs.map((slab) => opened.validate(slab.bytes, options)));
+    const refused = settled.filter((result) => result.status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]!.reason).toMatchObject({ code: 'KAFKA_STORAGE_ERROR', retriable: true });
+    for (const slab of slabs) slab.release();
+  });
+
+  it('asserts at close that every slab came back', async () => {
+    const opened = await open();
+    const slab = lease(plainBatch(1, 1));
+    await expect(opened.close()).rejects.toThrow(/still leased/);
+    slab.release();
+    pool = undefined;
+  });
+});

@@ -1,0 +1,13 @@
+// CRC-32C (Castagnoli) of a range of memory.
+import { stepBytes } from './crc-tables';
+import { shiftBytes } from './polynomial';
+
+/** CRC-32C of n bytes at p, continued from `crc`, the CRC-32C of what comes before (0 for nothing). */
+export function crc32c(region: usize, p: usize, n: usize, crc: u32): u32 {
+  return ~stepBytes(~crc, p, n);
+}
+
+/** CRC-32C of two runs one after the other, from theirs and the second one's length. */
+export function crc32cCombine(first: u32, second: u32, secondBytes: u32): u32 {
+  return shiftBytes(first, secondBytes) ^ second;
+}

@@ -71,7 +71,7 @@ export function buildBatch(batch: TestBatch): Buffer {
   const count = batch.recordCount ?? batch.records.length;
   const baseTimestamp = batch.baseTimestamp ?? 1_700_000_000_000n;
   const deltas = batch.records.map((record) => BigInt(record.timestampDelta ?? 0));
-  const greatest = deltas.reduce((a, b) => (a > b ? a : b), deltas[0] ?? 0n);
+  const greatest = deltas.toSorted((a, b) => Number(b - a))[0] ?? 0n;
   const bytes = Buffer.alloc(61 + payload.length);
   bytes.writeBigInt64BE(batch.baseOffset ?? 0n, 0);
   bytes.writeInt32BE(bytes.length - 12, 8);

@@ -1,0 +1,130 @@
+/**
+ * All groups of this coordinator: loads them when it opens, finds a group's slot, runs operations in it.
+ * Owned by the GroupCoordinator, which closes it. Main thread.
+ */
+import { type ErrorCode, Errors } from '../common/errors.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Random } from '../common/random.ts';
+import type { Time } from '../common/time.ts';
+import { randomUuid } from '../common/uuid.ts';
+import type { GroupStore } from '../coordinator/group-store.ts';
+import type { GroupContext, Instant } from './group.ts';
+import { type Group, loadGroup } from './group-loader.ts';
+import type { GroupSettings } from './group-settings.ts';
+import { GroupSlot, storeErrorCode } from './group-slot.ts';
+import { type Reply, replyPromise } from './reply.ts';
+
+export interface GroupRegistryComponents {
+  readonly store: GroupStore;
+  readonly time: Time;
+  readonly random: Random;
+  readonly logger: Logger;
+  readonly settings: GroupSettings;
+}
+
+export class GroupRegistry {
+  readonly context: GroupContext;
+  readonly #components: GroupRegistryComponents;
+  readonly #slots = new Map<string, GroupSlot>();
+  /** Groups that are kept here but run elsewhere (share groups): their names are taken. */
+  readonly #foreign = new Set<string>();
+  #closed = false;
+
+  private constructor(components: GroupRegistryComponents) {
+    const { settings, random, time } = components;
+    this.#components = components;
+    this.context = {
+      settings,
+      newMemberId: (prefix) => (prefix === '' ? randomUuid(random) : `${prefix}-${randomUuid(random)}`),
+      nowMs: () => time.nowMs(),
+    };
+  }
+
+  /** @throws CoordinatorError when the store does not answer; Error naming a group that cannot be read */
+  static async open(components: GroupRegistryComponents): Promise<GroupRegistry> {
+    const registry = new GroupRegistry(components);
+    for (const stored of await components.store.loadGroups()) {
+      const group = loadGroup(stored, registry.context, registry.now());
+      if (group) registry.#slots.set(stored.groupId, new GroupSlot(stored.groupId, group, components));
+      else registry.#foreign.add(stored.groupId);
+    }
+    return registry;
+  }
+
+  now(): Instant {
+    return this.#components.time.monotonicMs();
+  }
+
+  /** The groups as they are at this moment, between two operations or within one. */
+  groups(): Group[] {
+    return [...this.#slots.values()].flatMap(({ group }) => group ?? []);
+  }
+
+  find(groupId: string): Group | undefined {
+    return this.#slots.get(groupId)?.group;
+  }
+
+  /**
+   * Runs `operation` when those before it in this group are done, then stores and answers. The promise resolves with
+   * what was sent to `reply`, which may be much later; with `failed(error)` when the operation could not be made durable.
+   */
+  perform<T>(
+    groupId: string,
+    failed: (error: ErrorCode) => T,
+    operation: (slot: GroupSlot, reply: Reply<T>) => void | Promise<void>,
+  ): Promise<T> {
+    const { reply, promise } = replyPromise(failed);
+    if (this.#closed) reply.fail(Errors.COORDINATOR_NOT_AVAILABLE);
+    else if (this.#foreign.has(groupId)) reply.fail(Errors.INCONSISTENT_GROUP_PROTOCOL);
+    else void this.#run(groupId, reply, operation);
+    return promise;
+  }
+
+  async #run<T>(
+    groupId: string,
+    reply: Reply<T>,
+    operation: (slot: GroupSlot, reply: Reply<T>) => void | Promise<void>,
+  ): Promise<void> {
+    const slot = this.#slot(groupId);
+    await slot.run(async () => {
+      try {
+        await this.#load(slot);
+        await operation(slot, reply);
+        await slot.settle();
+      } catch (cause) {
+        this.#components.logger.error({ groupId, err: cause }, 'group operation failed');
+        const error = storeErrorCode(cause);
+        slot.giveUp(error);
+        reply.fail(error);
+      }
+    });
+    if (slot.idle) this.#slots.delete(groupId);
+  }
+
+  #slot(groupId: string): GroupSlot {
+    let slot = this.#slots.get(groupId);
+    if (!slot) {
+      slot = new GroupSlot(groupId, undefined, this.#components);
+      this.#slots.set(groupId, slot);
+    }
+    return slot;
+  }
+
+  /** After a failed store only the store knows what the group is. */
+  async #load(slot: GroupSlot): Promise<void> {
+    if (slot.loaded) return;
+    const stored = (await this.#components.store.loadGroups()).find(({ groupId }) => groupId === slot.groupId);
+    const group = stored && loadGroup(stored, this.context, this.now());
+    if (group) slot.replace(group, true);
+    else slot.loaded = true;
+  }
+
+  /** Refuses new operations, finishes what is queued, answers what is parked. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const closing = [...this.#slots.values()].map((slot) =>
+      slot.run(async () => slot.giveUp(Errors.COORDINATOR_NOT_AVAILABLE)),
+    );
+    await Promise.all(closing);
+  }
+}

@@ -1,16 +1,22 @@
 /** The APIs that have tables. Which of them a broker serves is decided by its handlers, not here. */
 import { apiVersions } from './messages/api-versions.ts';
+import { consumerGroupDescribe } from './messages/consumer-group-describe.ts';
+import { consumerGroupHeartbeat } from './messages/consumer-group-heartbeat.ts';
 import { createTopics } from './messages/create-topics.ts';
+import { deleteGroups } from './messages/delete-groups.ts';
 import { deleteTopics } from './messages/delete-topics.ts';
+import { describeGroups } from './messages/describe-groups.ts';
 import { fetch } from './messages/fetch.ts';
 import { findCoordinator } from './messages/find-coordinator.ts';
 import { heartbeat } from './messages/heartbeat.ts';
 import { initProducerId } from './messages/init-producer-id.ts';
 import { joinGroup } from './messages/join-group.ts';
 import { leaveGroup } from './messages/leave-group.ts';
+import { listGroups } from './messages/list-groups.ts';
 import { listOffsets } from './messages/list-offsets.ts';
 import { metadata } from './messages/metadata.ts';
 import { offsetCommit } from './messages/offset-commit.ts';
+import { offsetDelete } from './messages/offset-delete.ts';
 import { offsetFetch } from './messages/offset-fetch.ts';
 import { produce } from './messages/produce.ts';
 import { syncGroup } from './messages/sync-group.ts';
@@ -27,8 +33,14 @@ export const apis = {
   heartbeat,
   leaveGroup,
   syncGroup,
+  describeGroups,
+  listGroups,
   apiVersions,
   createTopics,
   deleteTopics,
   initProducerId,
+  deleteGroups,
+  offsetDelete,
+  consumerGroupHeartbeat,
+  consumerGroupDescribe,
 } as const;

@@ -4,6 +4,7 @@ import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
+import type { GroupSettings } from '../group/group-settings.ts';
 
 export interface Endpoint {
   readonly host: string;
@@ -16,6 +17,8 @@ export interface BrokerSettings {
   readonly autoCreateTopicsEnable: boolean;
   /** `num.partitions`: partitions of a topic that is created without a count. @default 1 */
   readonly numPartitions: number;
+  /** Of the group coordinator; what is left out has its default. */
+  readonly group?: Partial<GroupSettings>;
 }
 
 export interface Broker {

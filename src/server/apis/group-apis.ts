@@ -1,0 +1,36 @@
+/** The APIs of groups: one coordinator over the broker's store, opened with the server and closed by it. */
+import { GroupCoordinator } from '../../group/group-coordinator.ts';
+import type { ApiModule } from '../api-handler.ts';
+import type { Broker } from '../broker.ts';
+import { deleteGroupsHandler } from './delete-groups.ts';
+import { describeGroupsHandler } from './describe-groups.ts';
+import { findCoordinatorHandler } from './find-coordinator.ts';
+import { heartbeatHandler } from './heartbeat.ts';
+import { joinGroupHandler } from './join-group.ts';
+import { leaveGroupHandler } from './leave-group.ts';
+import { listGroupsHandler } from './list-groups.ts';
+import { offsetCommitHandler } from './offset-commit.ts';
+import { offsetDeleteHandler } from './offset-delete.ts';
+import { offsetFetchHandler } from './offset-fetch.ts';
+import { syncGroupHandler } from './sync-group.ts';
+
+export async function groupApis(broker: Broker): Promise<ApiModule> {
+  const { coordinator, time, random, logger, settings } = broker;
+  const groups = await GroupCoordinator.open({ store: coordinator, time, random, logger }, settings.group);
+  return {
+    handlers: [
+      findCoordinatorHandler(broker),
+      joinGroupHandler(groups),
+      syncGroupHandler(groups),
+      heartbeatHandler(groups),
+      leaveGroupHandler(groups),
+      offsetCommitHandler(broker, groups),
+      offsetFetchHandler(broker, groups),
+      offsetDeleteHandler(broker, groups),
+      describeGroupsHandler(groups),
+      listGroupsHandler(groups),
+      deleteGroupsHandler(groups),
+    ],
+    close: () => groups.close(),
+  };
+}

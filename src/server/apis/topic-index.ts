@@ -1,0 +1,45 @@
+/** Topics by name and by id, built once per list that the engine hands out. */
+import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
+import type { Uuid } from '../../common/uuid.ts';
+import type { TopicDescription } from '../../coordinator/topic-store.ts';
+
+/** How a request names a topic: by name, or by id in the versions that do. */
+export interface TopicReference {
+  readonly name: string;
+  readonly topicId: Uuid;
+}
+
+export class TopicIndex {
+  static readonly #byList = new WeakMap<readonly TopicDescription[], TopicIndex>();
+  readonly #byName: ReadonlyMap<string, TopicDescription>;
+  readonly #byId: ReadonlyMap<Uuid, TopicDescription>;
+
+  private constructor(topics: readonly TopicDescription[]) {
+    this.#byName = new Map(topics.map((topic) => [topic.name, topic]));
+    this.#byId = new Map(topics.map((topic) => [topic.topicId, topic]));
+  }
+
+  /** The same list, as long as no topic changes, gives the same index. */
+  static of(topics: readonly TopicDescription[]): TopicIndex {
+    let index = TopicIndex.#byList.get(topics);
+    if (!index) {
+      index = new TopicIndex(topics);
+      TopicIndex.#byList.set(topics, index);
+    }
+    return index;
+  }
+
+  byName(name: string): TopicDescription | undefined {
+    return this.#byName.get(name);
+  }
+
+  byId(topicId: Uuid): TopicDescription | undefined {
+    return this.#byId.get(topicId);
+  }
+
+  /** undefined when there is no such topic, or it has no such partition. */
+  partition(topic: TopicDescription | undefined, partition: number): TopicIdPartition | undefined {
+    if (!topic || partition < 0 || partition >= topic.partitions) return undefined;
+    return { topicId: topic.topicId, partition };
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The window of offsets that a share partition tracks: where it starts and ends, what is in it, where to fetch next, and
+ * when its start may move. Pure and synchronous. `acquire.ts`, `acknowledge.ts` and `share-partition.ts` work on it.
+ */
+import { assert } from '../common/assert.ts';
+import { forceArchive, freeUnit, InFlightBatch, type InFlightUnit, isAcquirable } from './in-flight-batch.ts';
+import { InFlightBatches } from './in-flight-batches.ts';
+import { isTerminal, RecordState } from './record-state.ts';
+
+/** A range of offsets in one persisted state. */
+export interface StateBatch {
+  readonly firstOffset: number;
+  readonly lastOffset: number;
+  readonly state: RecordState;
+  readonly deliveryCount: number;
+}
+
+/**
+ * Holes in what the persister knew: records that the previous leader had acquired or not reached, which nobody can tell
+ * apart. They are fetched again from `pointer` on. Active while the window still ends where the persisted state did.
+ */
+interface GapWindow {
+  pointer: number;
+  readonly end: number;
+}
+
+function isDone(unit: InFlightUnit): boolean {
+  return isTerminal(unit.state) && unit.pending === undefined;
+}
+
+export class ShareWindow {
+  readonly batches = new InFlightBatches();
+  /** The lowest offset that may still be delivered (SPSO). */
+  startOffset: number;
+  /** The last tracked offset (SPEO); with nothing tracked, equal to the start offset: the next one to fetch. */
+  endOffset: number;
+  /** Terminal records at or above the start offset that are still tracked (KIP-1226). */
+  deliveryCompleteCount = 0;
+  /** Some record may be available below the end; cleared by a search that finds none. */
+  #mayHaveAvailable = false;
+  #gap: GapWindow | undefined;
+
+  constructor(startOffset: number) {
+    this.startOffset = startOffset;
+    this.endOffset = startOffset;
+  }
+
+  /** Loads what the persister knew; undefined when it contradicts itself (below the start, inverted, overlapping). */
+  static load(startOffset: number, stateBatches: readonly StateBatch[]): ShareWindow | undefined {
+    const window = new ShareWindow(startOffset);
+    let next = startOffset;
+    let hole = -1;
+    for (const { firstOffset, lastOffset, state, deliveryCount } of stateBatches) {
+      if (firstOffset < next || lastOffset < firstOffset) return undefined;
+      if (firstOffset > next && hole < 0) hole = next;
+      next = lastOffset + 1;
+      window.batches.insert(new InFlightBatch(firstOffset, lastOffset, freeUnit(state, deliveryCount)));
+      if (isTerminal(state)) window.deliveryCompleteCount += lastOffset - firstOffset + 1;
+    }
+    if (stateBatches.length === 0) return window;
+    window.endOffset = next - 1;
+    window.#mayHaveAvailable = true;
+    if (hole >= 0) window.#gap = { pointer: hole, end: window.endOffset };
+    window.advanceStart();
+    return window;
+  }
+
+  get gapActive(): boolean {
+    return this.#gap !== undefined && this.#gap.end === this.endOffset;
+  }
+
+  /** 0 with nothing tracked; holes and terminal records behind an unfinished head count, since they use capacity. */
+  get inFlightRecords(): number {
+    return this.batches.isEmpty ? 0 : this.endOffset - this.startOffset + 1;
+  }
+
+  /** Nothing that is tracked can be delivered: the window ends where the next fetch begins. */
+  get #isSpent(): boolean {
+    const last = this.batches.lastBatch;
+    return last === undefined || this.startOffset > last.last;
+  }
+
+  noteAvailable(): void {
+    this.#mayHaveAvailable = true;
+  }
+
+  /** The lowest offset that a fetch should begin at. */
+  nextFetchOffset(): number {
+    if (this.#isSpent) {
+      this.#mayHaveAvailable = false;
+      return this.endOffset;
+    }
+    if (this.#mayHaveAvailable) {
+      const found = this.#firstToFetch();
+      if (found >= 0) return found;
+      this.#mayHaveAvailable = false;
+    }
+    return this.endOffset + 1;
+  }
+
+  #firstToFetch(): number {
+    let hole = this.gapActive ? this.#gap!.pointer : Number.POSITIVE_INFINITY;
+    for (const batch of this.batches) {
+      if (batch.first > hole) return hole;
+      hole = Math.max(hole, batch.last + 1);
+      const found = batch.findOffset(batch.first, batch.last, isAcquirable);
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  /** There is something to deliver again, or room for more. */
+  canAcquire(maxInFlightRecords: number): boolean {
+    return this.nextFetchOffset() !== this.endOffset + 1 || this.inFlightRecords < maxInFlightRecords;
+  }
+
+  /** Offsets of [first, last] at or above the start offset: those that counts are about. */
+  #live(first: number, last: number): number {
+    return Math.max(0, last - Math.max(first, this.startOffset) + 1);
+  }
+
+  /** Keeps `deliveryCompleteCount` right over a change of state of the unit of [first, last]. */
+  noteTransition(from: RecordState, to: RecordState, first: number, last: number): void {
+    if (isTerminal(from) === isTerminal(to)) return;
+    this.deliveryCompleteCount += isTerminal(to) ? this.#live(first, last) : -this.#live(first, last);
+  }
+
+  /** Archives a unit by force, with the count. */
+  forceArchive(unit: InFlightUnit, first: number, last: number): void {
+    this.noteTransition(unit.state, RecordState.ARCHIVED, first, last);
+    forceArchive(unit);
+  }
+
+  /** Adds a range that was never tracked; it becomes the start of the window when it is the first. */
+  track(batch: InFlightBatch): void {
+    this.batches.insert(batch);
+    if (this.batches.firstBatch === batch) this.startOffset = batch.first;
+    this.endOffset = Math.max(this.endOffset, batch.last);
+  }
+
+  /** The gap pointer follows what was acquired, forward only. */
+  moveGapPointer(offset: number): void {
+    if (this.gapActive) this.#gap!.pointer = Math.max(this.#gap!.pointer, offset);
+  }
+
+  /** Archives available records in [from, to): the log no longer has them. */
+  archiveAvailable(from: number, to: number): void {
+    for (const batch of this.batches) {
+      if (batch.first >= to) break;
+      const inside = batch.first >= from && batch.last < to;
+      if (!inside && batch.whole?.state === RecordState.AVAILABLE && batch.last >= from) batch.split();
+      if (!inside && batch.whole) continue;
+      batch.visit(from, to - 1, (unit, first, last) => {
+        if (unit.state !== RecordState.AVAILABLE) return;
+        this.forceArchive(unit, first, last);
+        this.#mayHaveAvailable = true;
+      });
+    }
+  }
+
+  /**
+   * The log start offset moved (retention, DeleteRecords). Records that members hold stay with them; acknowledging those
+   * below is ignored, and they are archived when they come back. Nothing is written: it can be learnt again.
+   */
+  moveToLogStart(logStartOffset: number): void {
+    if (logStartOffset <= this.startOffset) return;
+    if (this.batches.isEmpty) {
+      this.startOffset = logStartOffset;
+      this.endOffset = logStartOffset;
+      return;
+    }
+    this.archiveAvailable(this.batches.firstBatch!.first, logStartOffset);
+    this.#setStart(logStartOffset);
+    this.endOffset = Math.max(this.endOffset, logStartOffset);
+  }
+
+  /** Moves the start over finished records, taking those it passes out of the count. */
+  #setStart(startOffset: number): void {
+    assert(startOffset >= this.startOffset, `the start offset never goes back (${this.startOffset} to ${startOffset})`);
+    for (const batch of this.batches) {
+      if (batch.first >= startOffset) break;
+      batch.visit(this.startOffset, startOffset - 1, (unit, first, last) => {
+        if (isTerminal(unit.state)) {
+          this.deliveryCompleteCount -= this.#live(first, Math.min(last, startOffset - 1));
+        }
+      });
+    }
+    this.startOffset = startOffset;
+  }
+
+  /**
+   * Moves the start offset past the longest prefix of finished records, after a completed write. While the gap window is
+   * active it never passes the gap pointer. A start that lies in a hole outside the gap window, where nothing can come
+   * any more, does not hold it back.
+   */
+  advanceStart(): void {
+    if (this.batches.isEmpty) return;
+    const floor = this.batches.floor(this.startOffset);
+    if (floor?.contains(this.startOffset)) {
+      if (!isDone(floor.unitAt(this.startOffset))) return;
+    } else if (!floor && this.gapActive) {
+      return;
+    }
+    const { whole, upTo } = this.#finishedPrefix();
+    if (upTo < 0) return;
+    const next = this.batches.length === whole ? undefined : this.batches.at(whole);
+    if (!next) {
+      this.#clear(upTo + 1);
+      return;
+    }
+    const partly = next.first <= upTo;
+    const target = partly ? upTo + 1 : this.gapActive ? Math.min(next.first, this.#gap!.pointer) : next.first;
+    this.#setStart(Math.max(this.startOffset, target));
+    this.batches.dropFirst(whole);
+  }
+
+  /** How many batches from the front are finished whole, and the last finished offset of the prefix (−1: none). */
+  #finishedPrefix(): { whole: number; upTo: number } {
+    let whole = 0;
+    let upTo = -1;
+    for (const batch of this.batches) {
+      if (this.gapActive && batch.last >= this.#gap!.pointer) break;
+      const open = batch.findOffset(batch.first, batch.last, (unit) => !isDone(unit));
+      if (open < 0) {
+        whole++;
+        upTo = batch.last;
+        continue;
+      }
+      if (open > batch.first) upTo = open - 1;
+      break;
+    }
+    return { whole, upTo };
+  }
+
+  /** Everything is finished. The start never falls back below a log start offset that was already past all of it. */
+  #clear(next: number): void {
+    this.batches.dropFirst(this.batches.length);
+    this.deliveryCompleteCount = 0;
+    this.startOffset = Math.max(this.startOffset, next);
+    this.endOffset = this.startOffset;
+    this.#gap = undefined;
+  }
+}

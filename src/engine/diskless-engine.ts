@@ -70,13 +70,29 @@ export interface EngineStats {
 
 export interface DisklessEngine extends AsyncDisposable {
   readonly status: EngineStatus;
+  /** Why the status is `failed`: what has been appended stays readable, but nothing more can be appended. */
+  readonly failure: Error | undefined;
+
   /** The topics that exist, by name; kept current. */
   listTopics(): Promise<readonly TopicDescription[]>;
   createTopics(topics: readonly NewTopic[]): Promise<readonly { error: ErrorCode; message: string; topicId: Uuid }[]>;
   deleteTopics(topicIds: readonly Uuid[]): Promise<readonly { error: ErrorCode; message: string }[]>;
 
-  /** Stores batches: resolves when each is durable and has its offset, or has failed. @throws ApiError INVALID_REQUEST for a duplicate partition */
+  /**
+   * Stores batches: resolves when each is durable and has its offset, or has failed. Batches of one partition are
+   * committed in the order of the calls. @throws ApiError INVALID_REQUEST for a duplicate or impossible partition;
+   * KAFKA_STORAGE_ERROR when the engine is not open
+   */
   append(partitions: readonly AppendPartition[], options?: AppendOptions): Promise<AppendResult[]>;
+
+  /** Bytes that producers sent and that are not committed yet, those that wait for memory included. */
+  readonly appendBacklogBytes: number;
+  /**
+   * Resolves when no append waits for memory: at once, or later. A host that awaits it before it reads more from its
+   * producers' sockets keeps its own memory flat however slow the storage is.
+   */
+  whenAppendRoom(): Promise<void>;
+
   fetch(
     params: FetchParams,
     partitions: readonly FetchPartition[],

@@ -1,0 +1,13 @@
+/** What callers of the engine see when the coordinator does not answer. */
+import { ApiError } from '../common/errors.ts';
+import { CoordinatorError } from '../coordinator/diskless-coordinator.ts';
+
+/** Awaits a coordinator call. @throws ApiError KAFKA_STORAGE_ERROR (retriable) in place of its CoordinatorError */
+export async function answered<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof CoordinatorError)) throw error;
+    throw new ApiError('KAFKA_STORAGE_ERROR', `the coordinator did not answer: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,103 @@
+/** Creating and deleting topics: Kafka's checks, then the coordinator. Main thread; holds no state of its own. */
+import { type ErrorCode, Errors } from '../common/errors.ts';
+import type { Random } from '../common/random.ts';
+import { topicConfigProblem } from '../common/topic-config.ts';
+import { collisionKey, topicNameProblem } from '../common/topic-name.ts';
+import { randomUuid, type Uuid, ZERO_UUID } from '../common/uuid.ts';
+import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
+import type { CreateTopicRequest } from '../coordinator/topic-store.ts';
+import { answered } from './coordinator-failure.ts';
+import type { NewTopic } from './diskless-engine.ts';
+
+export const MAX_PARTITIONS_PER_TOPIC = 50_000;
+
+export interface CreateTopicResult {
+  readonly error: ErrorCode;
+  /** "" when nothing is wrong. */
+  readonly message: string;
+  /** All zeros with an error. */
+  readonly topicId: Uuid;
+}
+
+interface Refusal {
+  readonly error: ErrorCode;
+  readonly message: string;
+}
+
+/** Creates each topic whole or not at all; result i belongs to topic i. */
+export async function createTopics(
+  coordinator: DisklessCoordinator,
+  random: Random,
+  topics: readonly NewTopic[],
+): Promise<CreateTopicResult[]> {
+  const refusals = await refusalsOf(coordinator, topics);
+  const requests = new Map<number, CreateTopicRequest>();
+  topics.forEach(({ name, partitions, configs = {} }, index) => {
+    if (!refusals[index]) requests.set(index, { topicId: randomUuid(random), name, partitions, configs });
+  });
+  const created = requests.size === 0 ? [] : await answered(coordinator.createTopics([...requests.values()]));
+  const results: CreateTopicResult[] = refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
+  [...requests].forEach(([index, { topicId, name }], position) => {
+    const { error } = created[position]!;
+    results[index] =
+      error === Errors.NONE
+        ? { ...NO_ERROR, topicId }
+        : { error, message: `topic ${name} was not created`, topicId: ZERO_UUID };
+  });
+  return results;
+}
+
+const NO_ERROR: Refusal = { error: Errors.NONE, message: '' };
+
+async function refusalsOf(
+  coordinator: DisklessCoordinator,
+  topics: readonly NewTopic[],
+): Promise<(Refusal | undefined)[]> {
+  const existing = await answered(coordinator.listTopics());
+  const names = new Set(existing.map(({ name }) => name));
+  const collisions = new Map(existing.map(({ name }) => [collisionKey(name), name]));
+  const asked = new Map<string, number>();
+  for (const { name } of topics) asked.set(name, (asked.get(name) ?? 0) + 1);
+  return topics.map((topic) => {
+    if (asked.get(topic.name) !== 1)
+      return refuse('INVALID_REQUEST', `topic ${topic.name} stands twice in the request`);
+    const problem = topicProblem(topic);
+    if (problem) return problem;
+    if (names.has(topic.name)) return refuse('TOPIC_ALREADY_EXISTS', `topic ${topic.name} exists already`);
+    const key = collisionKey(topic.name);
+    const other = collisions.get(key);
+    collisions.set(key, topic.name);
+    return other === undefined
+      ? undefined
+      : refuse(
+          'INVALID_TOPIC_EXCEPTION',
+          `topic ${topic.name} collides with ${other}: they differ only in '.' and '_'`,
+        );
+  });
+}
+
+function topicProblem({ name, partitions, configs = {} }: NewTopic): Refusal | undefined {
+  const nameProblem = topicNameProblem(name);
+  if (nameProblem !== undefined) return refuse('INVALID_TOPIC_EXCEPTION', nameProblem);
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > MAX_PARTITIONS_PER_TOPIC) {
+    return refuse(
+      'INVALID_PARTITIONS',
+      `${partitions} partitions asked for; 1 to ${MAX_PARTITIONS_PER_TOPIC} are allowed`,
+    );
+  }
+  const configProblem = topicConfigProblem(configs);
+  return configProblem === undefined ? undefined : refuse('INVALID_CONFIG', configProblem);
+}
+
+function refuse(error: keyof typeof Errors, message: string): Refusal {
+  return { error: Errors[error], message };
+}
+
+/** Deletes topics; result i belongs to id i. */
+export async function deleteTopics(coordinator: DisklessCoordinator, topicIds: readonly Uuid[]): Promise<Refusal[]> {
+  const results = await answered(coordinator.deleteTopics(topicIds));
+  return results.map(({ error }, index) => ({
+    error,
+    message: error === Errors.NONE ? '' : `there is no topic with id ${topicIds[index]}`,
+  }));
+}

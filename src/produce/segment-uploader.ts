@@ -1,0 +1,107 @@
+/**
+ * Puts an encoded segment into object storage: bounded retries with the same key until a deadline, a bounded number of
+ * uploads at a time. Main thread.
+ *
+ * Crash points: kill −9 during or after the PUT leaves an object that no coordinator knows; the orphan sweep abandons its
+ * key after a grace and deletes it. Nobody was answered.
+ */
+import { byteRange } from '../common/byte-range.ts';
+import type { Logger } from '../common/logger.ts';
+import type { Random } from '../common/random.ts';
+import type { Time } from '../common/time.ts';
+import { randomUuid, uuidToHex } from '../common/uuid.ts';
+import { type ObjectKey, type ObjectStorage, StorageError } from '../storage/object-storage.ts';
+import { Backoff, type BackoffSettings } from './backoff.ts';
+import type { EncodedSegment } from './segment-format.ts';
+
+export interface SegmentUploaderOptions {
+  readonly objectStorage: ObjectStorage;
+  readonly time: Time;
+  readonly random: Random;
+  readonly logger: Logger;
+  /** Keys are `<prefix>/<uuid>`. */
+  readonly keyPrefix: string;
+  /** From the first attempt on; past it no further attempt is made and a running one is given up. */
+  readonly deadlineMs: number;
+  readonly backoff: BackoffSettings;
+}
+
+export type UploadOutcome =
+  | { readonly outcome: 'stored'; readonly objectKey: ObjectKey }
+  /** Given up; whether the object exists is not known. */
+  | { readonly outcome: 'failed'; readonly objectKey: ObjectKey; readonly reason: string };
+
+export class SegmentUploader {
+  readonly #options: SegmentUploaderOptions;
+
+  constructor(options: SegmentUploaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Uploads. The body is not read any more once this settled. `wanted` is asked before a further attempt.
+   * Rejects only with the reason of `signal`.
+   */
+  async upload(segment: EncodedSegment, signal: AbortSignal, wanted: () => boolean): Promise<UploadOutcome> {
+    const { time, random, backoff, deadlineMs } = this.#options;
+    const pauses = new Backoff(time, random, backoff);
+    const giveUp = new AbortController();
+    const timer = time.setTimer(deadlineMs, () => giveUp.abort(new Error(`not stored within ${deadlineMs} ms`)));
+    const attempts = AbortSignal.any([signal, giveUp.signal]);
+    let objectKey = this.#freshKey();
+    try {
+      for (;;) {
+        const error = await this.#attempt(objectKey, segment, attempts);
+        if (error === undefined) return { outcome: 'stored', objectKey };
+        // The object may be an earlier attempt's, whose answer was lost; else somebody else's, which must neither be
+        // replaced nor given up in the coordinator.
+        if (isExisting(error) && (await this.#isOurs(objectKey, segment, attempts)))
+          return { outcome: 'stored', objectKey };
+        signal.throwIfAborted();
+        if (giveUp.signal.aborted || !isWorthRepeating(error) || !wanted()) {
+          return { outcome: 'failed', objectKey, reason: String(error) };
+        }
+        this.#options.logger.warn({ objectKey, error: String(error) }, 'segment upload failed; trying again');
+        if (isExisting(error)) objectKey = this.#freshKey();
+        await pauses.pause(attempts).catch(() => signal.throwIfAborted());
+      }
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #attempt(objectKey: ObjectKey, segment: EncodedSegment, signal: AbortSignal): Promise<unknown> {
+    try {
+      await this.#options.objectStorage.put(objectKey, segment.body, { crc32c: segment.crc32c, signal });
+      return undefined;
+    } catch (error) {
+      return error ?? new Error('the storage failed without a reason');
+    }
+  }
+
+  /** Whether the stored object ends with this segment's footer, which names uploader, epoch and sequence. */
+  async #isOurs(objectKey: ObjectKey, segment: EncodedSegment, signal: AbortSignal): Promise<boolean> {
+    const footer = segment.body.at(-1)!;
+    const range = byteRange(segment.sizeBytes - footer.length, footer.length);
+    try {
+      const stored = await this.#options.objectStorage.head(objectKey, { signal });
+      if (stored?.sizeBytes !== segment.sizeBytes) return false;
+      const tail = await this.#options.objectStorage.getRange(objectKey, range, { signal });
+      return Buffer.compare(tail, footer) === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  #freshKey(): ObjectKey {
+    return `${this.#options.keyPrefix}/${uuidToHex(randomUuid(this.#options.random))}`;
+  }
+}
+
+function isExisting(error: unknown): boolean {
+  return error instanceof StorageError && error.kind === 'already-exists';
+}
+
+function isWorthRepeating(error: unknown): boolean {
+  return error instanceof StorageError && (error.retriable || isExisting(error));
+}

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { parseTopicConfig, topicConfigDefinitions, topicConfigProblem } from '../../src/common/topic-config.ts';
+import { collisionKey, topicNameProblem } from '../../src/common/topic-name.ts';
+
+describe('topic configs', () => {
+  it('have defaults that pass their own checks', () => {
+    expect(topicConfigDefinitions.size).toBeGreaterThan(30);
+    for (const { name, defaultValue, problem } of topicConfigDefinitions.values()) {
+      expect(problem(defaultValue), name).toBeUndefined();
+    }
+  });
+
+  it('are read with their defaults', () => {
+    expect(parseTopicConfig({})).toEqual({
+      maxMessageBytes: 1_048_588,
+      compressionType: 'producer',
+      timestampType: 0,
+      timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
+      timestampAfterMaxMs: 3_600_000,
+      compacted: false,
+    });
+  });
+
+  it('are read as they were set', () => {
+    const configs = {
+      'max.message.bytes': ' 2000 ',
+      'compression.type': 'zstd',
+      'message.timestamp.type': 'LogAppendTime',
+      'message.timestamp.before.max.ms': '5',
+      'cleanup.policy': 'compact, delete',
+    };
+    expect(topicConfigProblem(configs)).toBeUndefined();
+    expect(parseTopicConfig(configs)).toMatchObject({
+      maxMessageBytes: 2000,
+      compressionType: 'zstd',
+      timestampType: 1,
+      timestampBeforeMaxMs: 5,
+      compacted: true,
+    });
+  });
+
+  it.for([
+    ['no.such.config', '1', 'there is no such topic config'],
+    ['max.message.bytes', '-1', 'outside 0'],
+    ['max.message.bytes', '2147483648', 'outside 0'],
+    ['max.message.bytes', 'many', 'not an integer'],
+    ['max.message.bytes', '', 'not an integer'],
+    ['compression.type', 'brotli', 'not one of'],
+    ['compression.gzip.level', '0', 'outside 1 to 9'],
+    ['cleanup.policy', 'delete,forget', '"forget" is neither'],
+    ['cleanup.policy', ' , ', 'at least one'],
+    ['message.timestamp.type', 'createtime', 'not one of'],
+    ['retention.ms', '9223372036854775808', 'outside'],
+    ['min.cleanable.dirty.ratio', '1.5', 'not a number from 0 to 1'],
+    ['diskless.enable', 'false', 'every topic here is diskless'],
+    ['preallocate', 'yes', 'neither true nor false'],
+  ] as const)('%s=%s is refused: %s', ([name, value, text]) => {
+    expect(topicConfigProblem({ [name]: value })).toMatch(new RegExp(`^${name}: .*${text}`));
+  });
+});
+
+describe('topic names', () => {
+  it.for(['a', 'A-z_0.9', '...', 'x'.repeat(249)])('%s is legal', (name) => {
+    expect(topicNameProblem(name)).toBeUndefined();
+  });
+
+  it.for([
+    ['', 'empty'],
+    ['.', 'reserved'],
+    ['..', 'reserved'],
+    ['x'.repeat(250), '250 characters'],
+    ['a/b', 'not one of'],
+    ['ünï', 'not one of'],
+    ['a\n', 'not one of'],
+  ] as const)('%j is not', ([name, text]) => {
+    expect(topicNameProblem(name)).toContain(text);
+  });
+
+  it('collide when they differ in dot and underscore only', () => {
+    expect(collisionKey('a.b_c')).toBe(collisionKey('a_b.c'));
+    expect(collisionKey('a.b')).not.toBe(collisionKey('a-b'));
+  });
+});

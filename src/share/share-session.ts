@@ -55,6 +55,11 @@ export class ShareSessions {
     return this.#sessions.get(sessionKey(groupId, memberId));
   }
 
+  /** Whether any member of the group has a session here. */
+  hasGroup(groupId: string): boolean {
+    return [...this.#sessions.values()].some((session) => session.groupId === groupId);
+  }
+
   /** The session part of a ShareFetch. */
   fetch(request: ShareFetchSessionRequest): ShareSessionOutcome {
     if (request.epoch === ShareSessionEpoch.OPEN) return this.#open(request);

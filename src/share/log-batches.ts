@@ -1,0 +1,59 @@
+/**
+ * The record batches of a read, by their headers (magic 2, big-endian): what acquisition needs and nothing else. The bytes
+ * were verified by the fetch path; records are not parsed, but for the type of an end marker.
+ */
+import type { TransactionalBatch } from './aborted-batches.ts';
+import type { LogBatch } from './acquire.ts';
+
+const LENGTH_AT = 8;
+const ATTRIBUTES_AT = 21;
+const LAST_OFFSET_DELTA_AT = 23;
+const PRODUCER_ID_AT = 43;
+const RECORDS_AT = 61;
+const TRANSACTIONAL_BIT = 0x10;
+const CONTROL_BIT = 0x20;
+
+export interface ReadBatches {
+  readonly logBatches: readonly LogBatch[];
+  /** The bytes of each log batch, by the same index. */
+  readonly bytes: readonly Uint8Array[];
+  readonly transactional: readonly TransactionalBatch[];
+}
+
+/** The length of a zigzag varint at `at`; its value does not matter here. */
+function varintLength(view: DataView, at: number): number {
+  let length = 1;
+  while (view.getUint8(at + length - 1) & 0x80) length++;
+  return length;
+}
+
+/** Key of a control record: int16 version, int16 type (0 abort, 1 commit). Control batches are never compressed. */
+function markerType(view: DataView, batchAt: number): 'commit' | 'abort' {
+  let at = batchAt + RECORDS_AT;
+  at += varintLength(view, at) + 1;
+  for (let field = 0; field < 3; field++) at += varintLength(view, at);
+  return view.getInt16(at + 2) === 0 ? 'abort' : 'commit';
+}
+
+export function readLogBatches(records: readonly Uint8Array[]): ReadBatches {
+  const logBatches: LogBatch[] = [];
+  const bytes: Uint8Array[] = [];
+  const transactional: TransactionalBatch[] = [];
+  for (const run of records) {
+    const view = new DataView(run.buffer, run.byteOffset, run.byteLength);
+    for (let at = 0; at + RECORDS_AT <= run.length; ) {
+      const size = 12 + view.getInt32(at + LENGTH_AT);
+      const first = Number(view.getBigInt64(at));
+      const attributes = view.getInt16(at + ATTRIBUTES_AT);
+      if (attributes & TRANSACTIONAL_BIT) {
+        const producerId = view.getBigInt64(at + PRODUCER_ID_AT);
+        const control = attributes & CONTROL_BIT ? markerType(view, at) : undefined;
+        transactional.push({ index: logBatches.length, producerId, control });
+      }
+      logBatches.push({ first, last: first + view.getInt32(at + LAST_OFFSET_DELTA_AT) });
+      bytes.push(run.subarray(at, at + size));
+      at += size;
+    }
+  }
+  return { logBatches, bytes, transactional };
+}

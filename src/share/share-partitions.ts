@@ -1,0 +1,307 @@
+/**
+ * The share partitions that this broker leads: loads each from the persister once, keeps their locks on one timer, and
+ * tells waiting fetches when something may have become available. Main thread; closed by the share service.
+ */
+import { type ErrorCode, Errors } from '../common/errors.ts';
+import type { Time, Timer } from '../common/time.ts';
+import { type PartitionKey, partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
+import { DeadlineQueue } from './deadline-queue.ts';
+import type { Persister } from './persister.ts';
+import {
+  type DeadLetter,
+  SharePartition,
+  type SharePartitionConfig,
+  type SharePartitionHost,
+  type StateWrite,
+} from './share-partition.ts';
+
+/** What a loaded partition and its guard look like from outside. */
+export interface LedPartition {
+  readonly groupId: string;
+  readonly topicIdPartition: TopicIdPartition;
+  readonly partition: SharePartition;
+}
+
+export type LoadResult =
+  | { readonly error: ErrorCode; readonly led?: undefined }
+  | { readonly error: 0; readonly led: LedPartition };
+
+export interface SharePartitionsOptions {
+  readonly persister: Persister;
+  readonly time: Time;
+  /** This leader's epoch: newer than that of any process that led before. */
+  readonly leaderEpoch: number;
+  /** The group's settings now. */
+  configOf(groupId: string): SharePartitionConfig;
+  /** Where a group begins in a partition that it has no start offset for (`share.auto.offset.reset`). */
+  resetOffset(
+    groupId: string,
+    topicIdPartition: TopicIdPartition,
+  ): Promise<{ readonly error: ErrorCode; readonly offset: number }>;
+  /** Copies records to the group's dead-letter queue. */
+  copyDeadLetters(groupId: string, topicIdPartition: TopicIdPartition, letters: readonly DeadLetter[]): Promise<void>;
+}
+
+interface Entry {
+  readonly groupId: string;
+  readonly topicIdPartition: TopicIdPartition;
+  readonly loading: Promise<LoadResult>;
+  led?: LedPartition;
+  stateEpoch: number;
+  /** The deadline that the queue holds for this partition. */
+  queuedDeadlineMs: number;
+  readonly waiters: Set<() => void>;
+  /** Fetches that found the fetch lock taken; woken once, when it is free again. */
+  readonly lockWaiters: Set<() => void>;
+}
+
+/** Errors after which this broker no longer leads: the partition is dropped and loaded anew when somebody asks. */
+const DROPPING: ReadonlySet<ErrorCode> = new Set([
+  Errors.NOT_LEADER_OR_FOLLOWER,
+  Errors.GROUP_ID_NOT_FOUND,
+  Errors.UNKNOWN_TOPIC_OR_PARTITION,
+]);
+
+/** A persister's error as share consumers see it. */
+function asSeenByConsumers(error: ErrorCode): ErrorCode {
+  switch (error) {
+    case Errors.FENCED_LEADER_EPOCH:
+    case Errors.FENCED_STATE_EPOCH:
+      return Errors.NOT_LEADER_OR_FOLLOWER;
+    case Errors.NONE:
+    case Errors.GROUP_ID_NOT_FOUND:
+    case Errors.UNKNOWN_TOPIC_OR_PARTITION:
+      return error;
+    case Errors.COORDINATOR_NOT_AVAILABLE:
+    case Errors.COORDINATOR_LOAD_IN_PROGRESS:
+    case Errors.NOT_COORDINATOR:
+      return Errors.COORDINATOR_NOT_AVAILABLE;
+    default:
+      return Errors.UNKNOWN_SERVER_ERROR;
+  }
+}
+
+export class SharePartitions {
+  readonly #options: SharePartitionsOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** Entries by topic partition, for appends and log start movements. */
+  readonly #byPartition = new Map<PartitionKey, Set<Entry>>();
+  readonly #deadlines = new DeadlineQueue<Entry>();
+  #timer: { readonly atMs: number; readonly timer: Timer } | undefined;
+  #closed = false;
+
+  constructor(options: SharePartitionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The share partition, loaded from the persister on first use. A failed load is tried again by the next caller. */
+  load(groupId: string, topicIdPartition: TopicIdPartition): Promise<LoadResult> {
+    const id = entryId(groupId, topicIdPartition);
+    const existing = this.#entries.get(id);
+    if (existing) return existing.loading;
+    const entry: Entry = {
+      groupId,
+      topicIdPartition,
+      stateEpoch: 0,
+      queuedDeadlineMs: Number.POSITIVE_INFINITY,
+      waiters: new Set(),
+      lockWaiters: new Set(),
+      loading: Promise.resolve().then(() => this.#load(entry)),
+    };
+    this.#entries.set(id, entry);
+    const key = partitionKey(topicIdPartition);
+    const siblings = this.#byPartition.get(key) ?? new Set();
+    this.#byPartition.set(key, siblings.add(entry));
+    return entry.loading;
+  }
+
+  /** The share partition, when it is loaded. */
+  get(groupId: string, topicIdPartition: TopicIdPartition): LedPartition | undefined {
+    return this.#entries.get(entryId(groupId, topicIdPartition))?.led;
+  }
+
+  /** Everything loaded, for monitoring. */
+  *all(): IterableIterator<LedPartition> {
+    for (const { led } of this.#entries.values()) if (led) yield led;
+  }
+
+  async #load(entry: Entry): Promise<LoadResult> {
+    const result = await this.#read(entry).catch((): LoadResult => ({ error: Errors.COORDINATOR_NOT_AVAILABLE }));
+    if (result.led) entry.led = result.led;
+    else this.#forget(entry);
+    this.#wake(entry);
+    return result;
+  }
+
+  async #read(entry: Entry): Promise<LoadResult> {
+    const { persister, leaderEpoch } = this.#options;
+    const { groupId, topicIdPartition } = entry;
+    let read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
+    if (read.error === Errors.INVALID_REQUEST) {
+      // Nobody initialised the state (an embedder without a group coordinator): start as a new group does.
+      await persister.initialize({ groupId, topicIdPartition }, 0, -1);
+      read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
+    }
+    if (!read.state) return { error: asSeenByConsumers(read.error) };
+    const { stateEpoch, stateBatches } = read.state;
+    entry.stateEpoch = stateEpoch;
+    let { startOffset } = read.state;
+    if (startOffset < 0) {
+      const reset = await this.#options.resetOffset(groupId, topicIdPartition);
+      if (reset.error !== Errors.NONE) return { error: reset.error };
+      startOffset = reset.offset;
+      // Written down at once: after a crash "latest" would be later, and what lies between would never be delivered.
+      const update = { stateEpoch, leaderEpoch, startOffset, deliveryCompleteCount: 0, stateBatches: [] };
+      const written = await persister.write({ groupId, topicIdPartition }, update);
+      if (written !== Errors.NONE) return { error: asSeenByConsumers(written) };
+    }
+    const partition = SharePartition.load({ startOffset, stateBatches }, this.#hostOf(entry));
+    return partition
+      ? { error: 0, led: { groupId, topicIdPartition, partition } }
+      : { error: Errors.UNKNOWN_SERVER_ERROR };
+  }
+
+  /** The outside of one share partition. */
+  #hostOf(entry: Entry): SharePartitionHost {
+    const { configOf, time, copyDeadLetters } = this.#options;
+    return {
+      get config() {
+        return configOf(entry.groupId);
+      },
+      monotonicMs: () => time.monotonicMs(),
+      write: (write, done) => void this.#write(entry, write, done),
+      deadLetter: (letters, done) => {
+        copyDeadLetters(entry.groupId, entry.topicIdPartition, letters).then(
+          () => this.#finish(entry, done),
+          () => this.#finish(entry, done),
+        );
+      },
+    };
+  }
+
+  async #write(entry: Entry, write: StateWrite, done: (error: ErrorCode) => void): Promise<void> {
+    const { groupId, topicIdPartition, stateEpoch } = entry;
+    const update = { ...write, stateEpoch, leaderEpoch: this.#options.leaderEpoch };
+    const error = asSeenByConsumers(await this.#options.persister.write({ groupId, topicIdPartition }, update));
+    this.#finish(entry, () => done(error));
+    if (DROPPING.has(error)) this.#forget(entry);
+  }
+
+  /** Runs the end of an operation of a partition, then looks at what it changed. */
+  #finish(entry: Entry, done: () => void): void {
+    done();
+    this.#touched(entry);
+  }
+
+  /** To be called after every change of a partition from outside: arms its locks and wakes those who wait for it. */
+  touched(led: LedPartition): void {
+    const entry = this.#entries.get(entryId(led.groupId, led.topicIdPartition));
+    if (entry) this.#touched(entry);
+  }
+
+  /**
+   * Takes the partition's fetch lock. When another fetch has it, `wake` is called once it is free. Only such fetches are
+   * woken by the end of a fetch: were all woken, two that find nothing would wake each other for ever.
+   */
+  tryFetchLock(led: LedPartition, wake: () => void): boolean {
+    if (led.partition.tryFetchLock()) return true;
+    this.#entries.get(entryId(led.groupId, led.topicIdPartition))?.lockWaiters.add(wake);
+    return false;
+  }
+
+  /** Gives the fetch lock back and arms the locks of what was acquired under it. */
+  releaseFetchLock(led: LedPartition): void {
+    led.partition.releaseFetchLock();
+    const entry = this.#entries.get(entryId(led.groupId, led.topicIdPartition));
+    if (!entry) return;
+    this.#armLocks(entry);
+    const waiting = [...entry.lockWaiters];
+    entry.lockWaiters.clear();
+    for (const wake of waiting) wake();
+  }
+
+  #touched(entry: Entry): void {
+    this.#armLocks(entry);
+    this.#wake(entry);
+  }
+
+  #armLocks(entry: Entry): void {
+    const deadlineMs = entry.led?.partition.nextLockDeadlineMs ?? Number.POSITIVE_INFINITY;
+    if (deadlineMs < entry.queuedDeadlineMs) {
+      entry.queuedDeadlineMs = deadlineMs;
+      this.#deadlines.add(entry, deadlineMs);
+      this.#arm();
+    }
+  }
+
+  /** One timer for all locks of all partitions. */
+  #arm(): void {
+    const atMs = this.#deadlines.nextDeadlineMs;
+    if (this.#closed || atMs === Number.POSITIVE_INFINITY || (this.#timer && this.#timer.atMs <= atMs)) return;
+    this.#timer?.timer.cancel();
+    const delayMs = Math.max(0, Math.ceil(atMs - this.#options.time.monotonicMs()));
+    this.#timer = { atMs, timer: this.#options.time.setTimer(delayMs, () => this.#expire()) };
+  }
+
+  #expire(): void {
+    this.#timer = undefined;
+    const nowMs = this.#options.time.monotonicMs();
+    for (let entry = this.#deadlines.takeExpired(nowMs); entry; entry = this.#deadlines.takeExpired(nowMs)) {
+      entry.queuedDeadlineMs = Number.POSITIVE_INFINITY;
+      entry.led?.partition.expireLocks();
+      this.#touched(entry);
+    }
+    this.#arm();
+  }
+
+  /** Calls `wake` when something about the partition changes, until the returned function is called. */
+  watch(groupId: string, topicIdPartition: TopicIdPartition, wake: () => void): () => void {
+    const entry = this.#entries.get(entryId(groupId, topicIdPartition));
+    entry?.waiters.add(wake);
+    return () => {
+      entry?.waiters.delete(wake);
+      entry?.lockWaiters.delete(wake);
+    };
+  }
+
+  #wake(entry: Entry): void {
+    for (const wake of [...entry.waiters]) wake();
+  }
+
+  /** Records were appended to a partition's log. */
+  onAppend(key: PartitionKey): void {
+    for (const entry of this.#byPartition.get(key) ?? []) this.#wake(entry);
+  }
+
+  /** Forgets what a predicate selects: partitions deleted, groups gone. Their waiters are woken and load anew. */
+  drop(select: (groupId: string, topicIdPartition: TopicIdPartition) => boolean): void {
+    for (const entry of [...this.#entries.values()]) {
+      if (select(entry.groupId, entry.topicIdPartition)) this.#forget(entry);
+    }
+  }
+
+  #forget(entry: Entry): void {
+    const id = entryId(entry.groupId, entry.topicIdPartition);
+    if (this.#entries.get(id) !== entry) return;
+    this.#entries.delete(id);
+    const key = partitionKey(entry.topicIdPartition);
+    const siblings = this.#byPartition.get(key);
+    siblings?.delete(entry);
+    if (siblings?.size === 0) this.#byPartition.delete(key);
+    this.#wake(entry);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.timer.cancel();
+    this.drop(() => true);
+  }
+}
+
+function entryId(groupId: string, topicIdPartition: TopicIdPartition): string {
+  return `${partitionKey(topicIdPartition)}:${groupId}`;
+}

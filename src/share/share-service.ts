@@ -225,6 +225,7 @@ export class ShareService {
     request: ShareFetchRequest,
     keys: readonly PartitionKey[],
     minBytes: number,
+    wake: () => void,
   ): Promise<Fetched | undefined> {
     const data: Fetched['data'] = new Map();
     const locked: LedPartition[] = [];

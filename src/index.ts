@@ -11,6 +11,10 @@ export { systemTime, type Time, type Timer } from './common/time.ts';
 export type { TopicIdPartition } from './common/topic-id-partition.ts';
 export type { Uuid } from './common/uuid.ts';
 export * from './coordinator/diskless-coordinator.ts';
+export {
+  type InMemoryCoordinatorOptions,
+  InMemoryDisklessCoordinator,
+} from './coordinator/in-memory-diskless-coordinator.ts';
 export type * from './coordinator/topic-store.ts';
 export type * from './engine/diskless-engine.ts';
 export { type ObjectRange, planRangedGets, type RangeCostModel } from './fetch/fetch-planner.ts';

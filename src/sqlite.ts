@@ -1,1 +1,2 @@
-export {};
+/** `import … from 'shoal/sqlite'`: the embedded Diskless Coordinator. */
+export { openSqliteCoordinator, type SqliteCoordinatorOptions } from './coordinator/sqlite-diskless-coordinator.ts';

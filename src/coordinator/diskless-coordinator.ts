@@ -55,12 +55,18 @@ export interface DisklessCoordinator extends TopicStore, ProducerIdStore, GroupS
   /** Kafka's ListOffsets at the granularity of coordinates; the engine narrows a timestamp down to the record. */
   listOffsets(requests: readonly ListOffsetsRequest[]): Promise<ListOffsetsResult[]>;
 
-  /** Moves log start offsets forward (Kafka's DeleteRecords); batches wholly below are dropped in bounded steps. */
+  /**
+   * Moves log start offsets forward (Kafka's DeleteRecords); nothing below is readable from then on. Coordinates wholly
+   * below are dropped by `enforceRetention`.
+   */
   deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
 
   /**
-   * One bounded step of retention by time and size (`retention.ms`, `retention.bytes`): oldest first, by the
-   * coordinator's clock and the batches' max timestamps. Call again while `more`.
+   * One bounded step of everything that drops coordinates: those of deleted topics, those below a log start offset, then
+   * retention by time and size (`retention.ms`, `retention.bytes` of the topic, else `log.retention.ms`,
+   * `log.retention.bytes` of the scope `broker`, else 7 days and no limit; only where `cleanup.policy` has `delete`):
+   * oldest first, by the coordinator's clock and the batches' max timestamps. A log keeps at least `retention.bytes`.
+   * Call again while `more`; a pass over all partitions has ended when it is false.
    */
   enforceRetention(request: EnforceRetentionRequest): Promise<EnforceRetentionResult>;
 
@@ -70,7 +76,11 @@ export interface DisklessCoordinator extends TopicStore, ProducerIdStore, GroupS
    */
   filesToDelete(request: { readonly graceMs: number; readonly limit: number }): Promise<string[]>;
 
-  /** Notes that the storage no longer has these objects. Their rows stay as tombstones, to refuse late commits. */
+  /**
+   * Notes that the storage no longer has these objects. Their rows stay as tombstones: a late commit of an abandoned key
+   * is refused, one of a committed key gets its first result. Unknown keys are ignored.
+   * @throws CoordinatorError `invalid` when a coordinate refers to one of them; nothing is noted then
+   */
   deleteFiles(objectKeys: readonly string[]): Promise<void>;
 
   /** What is known of some objects, in request order; undefined for a key never seen. */
@@ -158,6 +168,7 @@ export interface BatchCoordinate {
   readonly timestampType: TimestampType;
   /** What LogAppendTime batches get injected; −1 under CreateTime. */
   readonly logAppendTimeMs: bigint;
+  /** The greatest timestamp of its records, −1 when none has one; under LogAppendTime the append time. */
   readonly maxTimestamp: bigint;
   /** What is injected as partition leader epoch. */
   readonly leaderEpoch: number;
@@ -172,7 +183,7 @@ export interface FindBatchesRequest {
   }[];
   /** The whole request's limit in bytes, spent in the order of `partitions`. */
   readonly maxBytes: number;
-  /** Return the request's first coordinate even when it is above the limits (KIP-74). @default true */
+  /** Return the request's first coordinate even when the limits are 0 (KIP-74). @default true */
   readonly minOneBatch?: boolean;
 }
 
@@ -183,7 +194,10 @@ export interface FindBatchesResult {
   readonly highWatermark: bigint;
   /** Equal to the high watermark as long as there are no transactions. */
   readonly lastStableOffset: bigint;
-  /** By rising offset, the first one holding the fetch offset. The one that crosses a limit is included. */
+  /**
+   * By rising offset, the first one holding the fetch offset. The one that crosses a limit is included, so a limit of 0
+   * gives none. Of the first one, only the share from the fetch offset on counts, by offsets.
+   */
   readonly coordinates: readonly BatchCoordinate[];
 }
 
@@ -200,6 +214,12 @@ export interface ListOffsetsRequest {
   readonly topicIdPartition: TopicIdPartition;
   /** A time in milliseconds, or one of `ListOffsetsTimestamp`. */
   readonly timestamp: bigint;
+  /**
+   * For a time: look only at coordinates whose last offset is at least this. With unordered CreateTime the coordinate
+   * that straddles the log start may owe its max timestamp to deleted records; the engine then asks again from
+   * `coordinate.lastOffset + 1`.
+   */
+  readonly fromOffset?: bigint;
 }
 
 export interface ListOffsetsResult {
@@ -207,10 +227,14 @@ export interface ListOffsetsResult {
   readonly error: ErrorCode;
   /** −1 where Kafka answers none (latest, earliest) and where nothing matches. */
   readonly timestamp: bigint;
-  /** −1 where nothing matches. */
+  /**
+   * −1 where nothing matches. For a time the coordinate's first offset that is not deleted; for the max timestamp the
+   * first record that has it. Never below the log start offset.
+   */
   readonly offset: bigint;
+  /** −1 where nothing matches. */
   readonly leaderEpoch: number;
-  /** For a time: the coordinate whose records decide; the engine reads it to find the very record. */
+  /** For a time: the first coordinate with such a record; the engine reads it to find the very record. */
   readonly coordinate?: BatchCoordinate;
 }
 

@@ -30,6 +30,15 @@ export interface SharePartitionState {
   readonly stateBatches: readonly ShareStateBatch[];
 }
 
+/** One guarded replacement. */
+export interface ShareStateWrite {
+  readonly key: SharePartitionKey;
+  /** The epochs the writer saw; undefined: there was no state. */
+  readonly expected: { readonly stateEpoch: number; readonly leaderEpoch: number } | undefined;
+  /** What is stored from now on; undefined: nothing. */
+  readonly state: SharePartitionState | undefined;
+}
+
 export interface ShareStateStore {
   /** The stored state of share partitions, in request order; undefined where there is none. */
   readShareStates(keys: readonly SharePartitionKey[]): Promise<(SharePartitionState | undefined)[]>;
@@ -39,13 +48,7 @@ export interface ShareStateStore {
    * else its stored epochs must equal `expected`'s. NONE, FENCED_STATE_EPOCH (state epoch differs), FENCED_LEADER_EPOCH
    * (leader epoch differs). `state` undefined deletes.
    */
-  writeShareStates(
-    writes: readonly {
-      readonly key: SharePartitionKey;
-      readonly expected: { readonly stateEpoch: number; readonly leaderEpoch: number } | undefined;
-      readonly state: SharePartitionState | undefined;
-    }[],
-  ): Promise<{ readonly error: ErrorCode }[]>;
+  writeShareStates(writes: readonly ShareStateWrite[]): Promise<{ readonly error: ErrorCode }[]>;
 
   /** The keys that a group has state for. */
   listSharePartitions(groupId: string): Promise<readonly TopicIdPartition[]>;

@@ -1,0 +1,121 @@
+/**
+ * The synchronous inside of the embedded coordinators: what memory and SQLite implement, and what the asynchronous
+ * `StoreCoordinator` puts before either of them, in this thread or across a thread boundary. Everything here can be
+ * cloned between threads. A store throws `CoordinatorError`; an operation that throws has changed nothing.
+ */
+import type { ErrorCode } from '../common/errors.ts';
+import type { PartitionKey, TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { Uuid } from '../common/uuid.ts';
+import type {
+  AbandonFileResult,
+  CommitFileRequest,
+  CommitFileResult,
+  DeleteRecordsRequest,
+  DeleteRecordsResult,
+  EnforceRetentionRequest,
+  EnforceRetentionResult,
+  FileDescription,
+  FindBatchesRequest,
+  FindBatchesResult,
+  ListOffsetsRequest,
+  ListOffsetsResult,
+  ProducerStateDescription,
+} from './diskless-coordinator.ts';
+import type { CommittedOffset, StoredGroup } from './group-store.ts';
+import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from './share-state-store.ts';
+import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
+
+/** What one operation changed, for the listeners of `onChange`. */
+export interface StoreChanges {
+  readonly changeNumber: number;
+  readonly highWatermarks: ReadonlyMap<PartitionKey, bigint>;
+  readonly logStartOffsets: ReadonlyMap<PartitionKey, bigint>;
+  /** Topics as they are now, and ids of those that are gone. */
+  readonly topics: readonly TopicDescription[];
+  readonly deletedTopics: readonly Uuid[];
+}
+
+type Errored = { readonly error: ErrorCode };
+type Configs = Readonly<Record<string, string>>;
+type ConfigChanges = Readonly<Record<string, string | null>>;
+
+/** The operations of `DisklessCoordinator`, less those that are answered without the store. */
+export interface CoordinatorStore {
+  registerUploader(nodeId: number): { epoch: number };
+  commitFile(request: CommitFileRequest): CommitFileResult;
+  abandonFile(objectKey: string): AbandonFileResult;
+  findBatches(request: FindBatchesRequest): FindBatchesResult[];
+  listOffsets(requests: readonly ListOffsetsRequest[]): ListOffsetsResult[];
+  deleteRecords(requests: readonly DeleteRecordsRequest[]): DeleteRecordsResult[];
+  enforceRetention(request: EnforceRetentionRequest): EnforceRetentionResult;
+  filesToDelete(request: { readonly graceMs: number; readonly limit: number }): string[];
+  deleteFiles(objectKeys: readonly string[]): void;
+  describeFiles(objectKeys: readonly string[]): (FileDescription | undefined)[];
+  describeProducers(partitions: readonly TopicIdPartition[]): ProducerStateDescription[][];
+  createTopics(requests: readonly CreateTopicRequest[]): Errored[];
+  createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]): Errored[];
+  deleteTopics(topicIds: readonly Uuid[]): Errored[];
+  alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]): Errored[];
+  alterConfigs(scope: string, changes: ConfigChanges): void;
+  readConfigs(scope: string): Configs;
+  allocateProducerIdBlock(size: number): { firstProducerId: bigint; size: number };
+  loadGroups(): StoredGroup[];
+  storeGroup(group: StoredGroup): Errored;
+  deleteGroups(groupIds: readonly string[]): void;
+  commitOffsets(groupId: string, offsets: readonly CommittedOffset[], fence?: { readonly epoch: number }): Errored[];
+  fetchOffsets(groupId: string, partitions?: readonly TopicIdPartition[]): CommittedOffset[];
+  deleteOffsets(groupId: string, partitions: readonly TopicIdPartition[]): void;
+  readShareStates(keys: readonly SharePartitionKey[]): (SharePartitionState | undefined)[];
+  writeShareStates(writes: readonly ShareStateWrite[]): Errored[];
+  listSharePartitions(groupId: string): TopicIdPartition[];
+}
+
+export type StoreOperation = keyof CoordinatorStore;
+
+/** Operations that write nothing, so that they need no transaction of their own and can be repeated after a failure. */
+export const READ_OPERATIONS: ReadonlySet<StoreOperation> = new Set<StoreOperation>([
+  'findBatches',
+  'listOffsets',
+  'filesToDelete',
+  'describeFiles',
+  'describeProducers',
+  'readConfigs',
+  'loadGroups',
+  'fetchOffsets',
+  'readShareStates',
+  'listSharePartitions',
+]);
+
+/** Settings that all implementations share. */
+export interface CoordinatorSettings {
+  /** Adjacent batches become one coordinate up to this many bytes. @default 1 MiB */
+  readonly maxCoordinateBytes?: number;
+  /**
+   * How long a producer may be idle before it counts as never seen; `producer.id.expiration.ms` of the scope `broker`
+   * goes before it. @default 24 hours, as in Kafka
+   */
+  readonly producerIdExpirationMs?: number;
+}
+
+/** Collects what an operation changes; a store makes one per operation. */
+export class ChangeCollector {
+  readonly highWatermarks = new Map<PartitionKey, bigint>();
+  readonly logStartOffsets = new Map<PartitionKey, bigint>();
+  readonly topics = new Map<Uuid, TopicDescription>();
+  readonly deletedTopics = new Set<Uuid>();
+
+  get isEmpty(): boolean {
+    const { highWatermarks, logStartOffsets, topics, deletedTopics } = this;
+    return highWatermarks.size + logStartOffsets.size + topics.size + deletedTopics.size === 0;
+  }
+
+  toChanges(changeNumber: number): StoreChanges {
+    return {
+      changeNumber,
+      highWatermarks: this.highWatermarks,
+      logStartOffsets: this.logStartOffsets,
+      topics: [...this.topics.values()],
+      deletedTopics: [...this.deletedTopics],
+    };
+  }
+}

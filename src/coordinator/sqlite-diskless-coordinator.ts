@@ -1,0 +1,136 @@
+/**
+ * The embedded Diskless Coordinator: SQLite in a thread of its own, with group commit. This file is its main-thread side:
+ * it starts the worker, forwards operations, and tells listeners what became durable. Whoever opens it closes it.
+ */
+import { Worker } from 'node:worker_threads';
+import { type Deferred, deferred } from '../common/lifecycle.ts';
+import { type Random, systemRandom } from '../common/random.ts';
+import { systemTime, type Time } from '../common/time.ts';
+import { randomUuid, type Uuid } from '../common/uuid.ts';
+import type { CoordinatorSettings, StoreChanges, StoreOperation } from './coordinator-store.ts';
+import { CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
+import type { SqliteWorkerOptions, WorkerMessage, WorkerOpened, WorkerRequest } from './sqlite/messages.ts';
+import { StoreCoordinator, type StoreResult, type StoreTransport } from './store-coordinator.ts';
+
+export interface SqliteCoordinatorOptions extends CoordinatorSettings {
+  /** The database file; created with mode 0600 where there is none. One process at a time. */
+  readonly path: string;
+  readonly time?: Time;
+  readonly random?: Random;
+  /** The cluster's id if the database is new. @default a random one */
+  readonly clusterId?: Uuid;
+  /** SQLite's page cache. Lookups stay flat with the depth of the log while its upper levels fit. @default 64 MiB */
+  readonly cacheBytes?: number;
+  /** The largest size of the database file; beyond it writes fail with `no-space`. @default the disk's */
+  readonly maxSizeBytes?: number;
+}
+
+const DEFAULT_CACHE_BYTES = 64 << 20;
+
+/** The main-thread end of the worker. */
+class WorkerTransport implements StoreTransport {
+  readonly #worker: Worker;
+  readonly #time: Time;
+  readonly #pending = new Map<number, Deferred<unknown>>();
+  readonly #opened = deferred<WorkerOpened>();
+  readonly #exited = deferred<void>();
+  #nextId = 0;
+  #failure: CoordinatorError | undefined;
+  onChanges: (changes: StoreChanges) => void = () => {};
+
+  constructor(workerData: SqliteWorkerOptions, time: Time) {
+    this.#time = time;
+    this.#worker = new Worker(new URL(import.meta.resolve('#sqlite-worker')), { workerData });
+    this.#worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
+    this.#worker.on('error', (error) => this.#fail(`the coordinator's thread failed: ${error.message}`));
+    this.#worker.on('exit', () => {
+      this.#fail("the coordinator's thread has ended");
+      this.#exited.resolve();
+    });
+  }
+
+  opened(): Promise<WorkerOpened> {
+    return this.#opened.promise;
+  }
+
+  call<O extends StoreOperation>(operation: O, args: readonly unknown[]): Promise<StoreResult<O>> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    const id = this.#nextId++;
+    const answer = deferred<unknown>();
+    this.#pending.set(id, answer);
+    this.#post({ id, nowMs: this.#time.nowMs(), operation, args });
+    return answer.promise as Promise<StoreResult<O>>;
+  }
+
+  async close(): Promise<void> {
+    this.#post({ operation: 'close' });
+    await this.#exited.promise;
+  }
+
+  #post(request: WorkerRequest): void {
+    this.#worker.postMessage(request);
+  }
+
+  #onMessage(message: WorkerMessage): void {
+    if (message.kind === 'closed') return;
+    if (message.kind !== 'outcomes') {
+      this.#opened.resolve(message);
+      return;
+    }
+    for (const outcome of message.outcomes) {
+      const answer = this.#pending.get(outcome.id)!;
+      this.#pending.delete(outcome.id);
+      if ('error' in outcome) {
+        answer.reject(new CoordinatorError(outcome.error.kind, outcome.error.message));
+        continue;
+      }
+      if (outcome.changes) this.onChanges(outcome.changes);
+      answer.resolve(outcome.result);
+    }
+  }
+
+  /** Whether what was under way became durable is not known. */
+  #fail(reason: string): void {
+    this.#failure ??= new CoordinatorError('unavailable', reason);
+    this.#opened.resolve({ kind: 'refused', message: reason });
+    for (const answer of this.#pending.values()) answer.reject(this.#failure);
+    this.#pending.clear();
+  }
+}
+
+/**
+ * Opens the coordinator, creating or migrating the database.
+ * @throws CoordinatorError `unavailable`, with one line that says what to do: unreadable, newer, damaged, in use, no room
+ */
+export async function openSqliteCoordinator(options: SqliteCoordinatorOptions): Promise<DisklessCoordinator> {
+  const { path, time = systemTime, random = systemRandom, clusterId, cacheBytes, maxSizeBytes } = options;
+  const transport = new WorkerTransport(
+    {
+      path,
+      maxSizeBytes,
+      clusterIdIfNew: clusterId ?? randomUuid(random),
+      cacheBytes: cacheBytes ?? DEFAULT_CACHE_BYTES,
+      ...settingsOf(options),
+    },
+    time,
+  );
+  const opened = await transport.opened();
+  if (opened.kind === 'refused') throw new CoordinatorError('unavailable', opened.message);
+  const coordinator = new StoreCoordinator({
+    description: `sqlite ${path}`,
+    clusterId: opened.clusterId,
+    topics: opened.topics,
+    changeNumber: opened.changeNumber,
+    transport,
+  });
+  transport.onChanges = (changes) => coordinator.applyChanges(changes);
+  return coordinator;
+}
+
+/** The settings that can be cloned to the worker, without those left out. */
+function settingsOf({ maxCoordinateBytes, producerIdExpirationMs }: CoordinatorSettings): CoordinatorSettings {
+  return {
+    ...(maxCoordinateBytes === undefined ? {} : { maxCoordinateBytes }),
+    ...(producerIdExpirationMs === undefined ? {} : { producerIdExpirationMs }),
+  };
+}

@@ -1,0 +1,55 @@
+/** What the main thread and the SQLite worker say to each other. */
+import type { Uuid } from '../../common/uuid.ts';
+import type { CoordinatorSettings, StoreChanges, StoreOperation } from '../coordinator-store.ts';
+import type { CoordinatorErrorKind } from '../diskless-coordinator.ts';
+import type { TopicDescription } from '../topic-store.ts';
+
+/** `workerData`. */
+export interface SqliteWorkerOptions extends CoordinatorSettings {
+  readonly path: string;
+  readonly clusterIdIfNew: Uuid;
+  readonly cacheBytes: number;
+  readonly maxSizeBytes?: number | undefined;
+}
+
+/** The first message: the database is open, or why not. */
+export type WorkerOpened =
+  | {
+      readonly kind: 'opened';
+      readonly clusterId: Uuid;
+      readonly changeNumber: number;
+      readonly topics: readonly TopicDescription[];
+    }
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** One operation; `nowMs` is the coordinator's clock when it was asked for. */
+export interface WorkerCall {
+  readonly id: number;
+  readonly nowMs: number;
+  readonly operation: StoreOperation;
+  readonly args: readonly unknown[];
+}
+
+/** Answers what it still had, closes the database and ends. */
+export interface WorkerClose {
+  readonly operation: 'close';
+}
+
+export type WorkerRequest = WorkerCall | WorkerClose;
+
+export type WorkerOutcome =
+  | { readonly id: number; readonly result: unknown; readonly changes: StoreChanges | undefined }
+  | { readonly id: number; readonly error: { readonly kind: CoordinatorErrorKind; readonly message: string } };
+
+/** What one transaction did, posted after its COMMIT. */
+export interface WorkerOutcomes {
+  readonly kind: 'outcomes';
+  readonly outcomes: readonly WorkerOutcome[];
+}
+
+/** The database is closed; the worker ends. */
+export interface WorkerClosed {
+  readonly kind: 'closed';
+}
+
+export type WorkerMessage = WorkerOpened | WorkerOutcomes | WorkerClosed;

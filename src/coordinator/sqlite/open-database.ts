@@ -1,0 +1,138 @@
+/**
+ * Opens the database file: checks what it is before SQLite touches it, sets and asserts the durability it needs, and
+ * brings its schema up to date. Every refusal is one line that says what to do. Runs in the SQLite worker.
+ */
+import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { SqlDatabase, sqliteResultCode } from './driver.ts';
+import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
+
+/** The reason, as one line for a person; nothing was changed. */
+export class DatabaseRefused extends Error {
+  override readonly name = 'DatabaseRefused';
+}
+
+export interface OpenDatabaseOptions {
+  readonly path: string;
+  readonly cacheBytes: number;
+  readonly maxSizeBytes?: number | undefined;
+}
+
+const HEADER_BYTES = 100;
+const PAGE_BYTES = 4096;
+/** A checkpoint costs an fsync of its own; at this many pages it stays rare and its stall short. */
+const CHECKPOINT_PAGES = 4096;
+
+interface FileHeader {
+  readonly empty: boolean;
+  readonly schemaVersion: number;
+  readonly applicationId: number;
+}
+
+/** Reads what the file says it is, creating it for the owner only where it is missing. */
+function readHeader(path: string): FileHeader {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+  try {
+    if ((fstatSync(file).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    const header = Buffer.alloc(HEADER_BYTES);
+    const length = readSync(file, header, 0, HEADER_BYTES, 0);
+    if (length > 0 && header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+      throw new DatabaseRefused(`${path} is not a SQLite database; point --data elsewhere or restore the file`);
+    }
+    return { empty: length === 0, schemaVersion: header.readInt32BE(60), applicationId: header.readInt32BE(68) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+function checkHeader(path: string, header: FileHeader): void {
+  // A database that was killed before its first checkpoint has all of it in the write-ahead log and zeros here.
+  if (header.empty || (header.schemaVersion === 0 && header.applicationId === 0)) return;
+  if (header.applicationId !== APPLICATION_ID) {
+    throw new DatabaseRefused(`${path} is a SQLite database of another program; point --data elsewhere`);
+  }
+  refuseNewer(path, header.schemaVersion);
+}
+
+function refuseNewer(path: string, version: number): void {
+  if (version <= MIGRATIONS.length) return;
+  throw new DatabaseRefused(
+    `${path} has schema version ${version}, this Shoal knows up to ${MIGRATIONS.length}; run the newer Shoal that wrote it`,
+  );
+}
+
+function pragma(database: SqlDatabase, name: string): string {
+  return String(Object.values(database.sql(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+/** Exclusive, so that a second process cannot give out the same offsets; durable at every COMMIT, and asserted so. */
+function configure(database: SqlDatabase, options: OpenDatabaseOptions): void {
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec(`PRAGMA cache_size = ${-Math.ceil(options.cacheBytes / 1024)}`);
+  database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  database.exec('PRAGMA foreign_keys = OFF');
+  const journalMode = pragma(database, 'journal_mode');
+  const synchronous = pragma(database, 'synchronous');
+  if (journalMode !== 'wal' || synchronous !== '2') {
+    throw new DatabaseRefused(
+      `${options.path}: journal_mode is ${journalMode} and synchronous ${synchronous}, not wal and 2; use a local disk`,
+    );
+  }
+  if (options.maxSizeBytes !== undefined) {
+    database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSizeBytes / PAGE_BYTES))}`);
+  }
+}
+
+/** @throws DatabaseRefused for a schema that is newer than this code */
+function migrate(path: string, database: SqlDatabase): void {
+  const found = Number(pragma(database, 'user_version'));
+  refuseNewer(path, found);
+  for (let version = found; version < MIGRATIONS.length; version += 1) {
+    database.exec('BEGIN IMMEDIATE');
+    database.exec(MIGRATIONS[version]!);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec(`PRAGMA user_version = ${version + 1}`);
+    database.exec('COMMIT');
+  }
+  // So that the file's header tells the version to whoever looks before opening it.
+  if (found < MIGRATIONS.length) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+function refusal(path: string, error: unknown): unknown {
+  if (error instanceof DatabaseRefused) return error;
+  const message = (error as Error).message;
+  switch (sqliteResultCode(error)) {
+    case 5:
+      return new DatabaseRefused(`${path} is in use by another process; stop it first`);
+    case 13:
+      return new DatabaseRefused(`${path}: the disk is full; make room and start again`);
+    case 11:
+    case 26:
+      return new DatabaseRefused(
+        `${path} is damaged (${message}); restore it, or run shoal doctor to see what is left`,
+      );
+    default:
+      return new DatabaseRefused(`${path} cannot be opened: ${message}`);
+  }
+}
+
+/** @throws DatabaseRefused; the file is untouched then, but for being created where there was none */
+export function openDatabase(options: OpenDatabaseOptions): SqlDatabase {
+  let database: SqlDatabase | undefined;
+  try {
+    checkHeader(options.path, readHeader(options.path));
+    database = new SqlDatabase(options.path);
+    configure(database, options);
+    migrate(options.path, database);
+    return database;
+  } catch (error) {
+    try {
+      database?.close();
+    } catch {
+      // The first failure is the one to tell.
+    }
+    throw refusal(options.path, error);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Entry of the SQLite worker thread (`#sqlite-worker`): owns the database, gathers what is waiting while a transaction
+ * runs, and answers after each COMMIT. The main thread starts and closes it.
+ */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { SqlDatabase } from './driver.ts';
+import { GroupCommit } from './group-commit.ts';
+import type { SqliteWorkerOptions, WorkerCall, WorkerMessage, WorkerRequest } from './messages.ts';
+import { openDatabase } from './open-database.ts';
+import { SqliteStore } from './sqlite-store.ts';
+
+/** Bounds one transaction, and with it how long the first caller in it waits for the last. */
+const MAX_CALLS_PER_TRANSACTION = 256;
+
+function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOptions): void {
+  let nowMs = 0;
+  const store = new SqliteStore(database, () => nowMs, options);
+  const clusterId = store.clusterId(options.clusterIdIfNew);
+  const groupCommit = new GroupCommit(database, store, (callNowMs) => {
+    nowMs = callNowMs;
+  });
+  const post = (message: WorkerMessage): void => port.postMessage(message);
+  let waiting: WorkerCall[] = [];
+  let closing = false;
+  let scheduled = false;
+
+  const drain = (): void => {
+    scheduled = false;
+    const calls = waiting.splice(0, MAX_CALLS_PER_TRANSACTION);
+    if (calls.length > 0) post({ kind: 'outcomes', outcomes: groupCommit.run(calls) });
+    if (waiting.length > 0) schedule();
+    else if (closing) close();
+  };
+  // The messages that arrived during a transaction are all delivered before the next immediate: that is the grouping.
+  const schedule = (): void => {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(drain);
+  };
+  const close = (): void => {
+    database.close();
+    waiting = [];
+    post({ kind: 'closed' });
+    port.close();
+  };
+
+  port.on('message', (request: WorkerRequest) => {
+    if (request.operation === 'close') closing = true;
+    else waiting.push(request);
+    schedule();
+  });
+  post({ kind: 'opened', clusterId, changeNumber: store.changeNumber, topics: store.allTopics() });
+}
+
+function main(port: MessagePort): void {
+  const options = workerData as SqliteWorkerOptions;
+  try {
+    serve(port, openDatabase(options), options);
+  } catch (error) {
+    port.postMessage({ kind: 'refused', message: (error as Error).message } satisfies WorkerMessage);
+  }
+}
+
+if (parentPort) main(parentPort);

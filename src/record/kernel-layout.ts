@@ -35,8 +35,11 @@ export const FOLD_BYTES = 65536;
 export const DESCRIPTORS = 131072;
 export const DESCRIPTOR_BYTES = 96;
 export const DESCRIPTORS_MAX = 1024;
+/** Tables and literals of the decompressors; wasm/assembly lays them out. */
+export const DECOMPRESSION = 262144;
+export const DECOMPRESSION_BYTES = 196608;
 /** Room for the plain bytes of a compressed batch; its size is the pool's setting. */
-export const CONTENT = 262144;
+export const CONTENT = 458752;
 
 // Fields of RESULT, byte offsets. Integers are little-endian, as wasm stores them.
 export const RESULT_RECORD_INDEX = 0;

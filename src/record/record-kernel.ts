@@ -8,10 +8,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { assert } from '../common/assert.ts';
+import { type DecompressionExports, decompress } from './compression/decompress.ts';
+import type { DecompressionLimits } from './compression/decompression-limits.ts';
 import * as layout from './kernel-layout.ts';
+import type { CompressionCodec } from './validation.ts';
 
 /** The functions of wasm/assembly/index.ts. i64 is bigint; addresses and sizes are bytes. */
-interface KernelExports {
+interface KernelExports extends DecompressionExports {
   initTables(): void;
   crc32c(region: number, address: number, size: number, crc: number): number;
   crc32cCombine(first: number, second: number, secondBytes: number): number;
@@ -136,6 +139,20 @@ export class RecordKernel {
   addressOf(bytes: Uint8Array): number {
     assert(bytes.buffer === this.bytes.buffer, 'record bytes lie in the memory of their pool');
     return bytes.byteOffset;
+  }
+
+  /**
+   * Decompresses a batch's records to `contentAddress`: the plain bytes' number, or a negative status, which
+   * `decompressionFault` explains.
+   */
+  decompress(
+    codec: Exclude<CompressionCodec, 'none'>,
+    address: number,
+    size: number,
+    limits: DecompressionLimits,
+  ): number {
+    const content = { address: this.contentAddress, size: this.memory.contentBytes };
+    return decompress(this.#exports, codec, { address, size }, content, this.#region + layout.DECOMPRESSION, limits);
   }
 
   crc32c(address: number, size: number, crc = 0): number {

@@ -4,7 +4,7 @@
 // beyond its status goes to the caller's region. Addresses and sizes are the host's responsibility; what lies inside the
 // bytes may be hostile.
 export { crc32c, crc32cCombine } from './crc32c';
-export { decompressionScratchBytes, gunzip, lz4DecodeFrame, snappyDecode, zstdDecode } from './decompression';
+export { gunzip, lz4DecodeFrame, snappyDecode, zstdDecode } from './decompression';
 export { checkBatch, walk } from './record-batch';
 export { checkRecords, findTimestamp, renumberRecords } from './records';
 export { assignOffsets, setMaxTimestamp } from './rewrite';

@@ -255,6 +255,7 @@ function readTables(src: usize, srcEnd: usize, at: u64, scratch: usize): i32 {
     bits >>= 3;
   }
   at += codeLengths * 3;
+  if (at > sourceBits) return TRUNCATED;
   const table = scratch + CODE_LENGTH_TABLE;
   const built = buildTable(table, CODE_LENGTH_TABLE_BITS, lengths, 19, CODE_LENGTH_CODES, scratch);
   if (built < 0) return built;

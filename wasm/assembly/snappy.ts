@@ -25,6 +25,8 @@ export function snappyDecodeBlock(src: usize, srcEnd: usize, dst: usize, dstEnd:
     shift += 7;
     if (shift > 28) return BAD_HEADER;
   }
+  // No element gives more than 64 bytes for 3: a claim beyond that is false, not merely large.
+  if (claimed * 3 > <u64>(srcEnd - ip) * 64) return SIZE_MISMATCH;
   if (claimed > <u64>(dstEnd - dst)) return OUTPUT_LIMIT;
   return decodeElements(ip, srcEnd, dst, dst + <usize>claimed, dstEnd);
 }

@@ -21,7 +21,6 @@ export interface DecompressionExports {
     scratch: number,
     maxWindowBytes: number,
   ): number;
-  decompressionScratchBytes(): number;
 }
 
 /** A range of the kernel's memory, bytes. */
@@ -32,8 +31,8 @@ export interface MemoryRange {
 
 /**
  * Decompresses `payload` to the start of `target` and returns the plain bytes' number, or a negative status of
- * decompression-status.ts. Writes nothing outside `target`, and no more than the limits allow; `scratch` is the address of
- * `decompressionScratchBytes()` that no other thread uses.
+ * decompression-status.ts. Writes nothing outside `target`, and no more than the limits allow; `scratch` is the address
+ * of the DECOMPRESSION_BYTES that belong to the calling thread alone.
  */
 export function decompress(
   kernel: DecompressionExports,

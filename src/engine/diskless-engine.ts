@@ -21,6 +21,9 @@ import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-re
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 
+export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
+export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+
 /** What an engine is made of. Components stay the caller's: close them after the engine. */
 export interface EngineComponents {
   readonly objectStorage: ObjectStorage;
@@ -75,7 +78,11 @@ export interface DisklessEngine extends AsyncDisposable {
 
   /** The topics that exist, by name; kept current. */
   listTopics(): Promise<readonly TopicDescription[]>;
-  createTopics(topics: readonly NewTopic[]): Promise<readonly { error: ErrorCode; message: string; topicId: Uuid }[]>;
+  /** Result i belongs to topic i. With `validateOnly` everything is checked and nothing created. */
+  createTopics(
+    topics: readonly NewTopic[],
+    options?: { readonly validateOnly?: boolean },
+  ): Promise<readonly { error: ErrorCode; message: string; topicId: Uuid }[]>;
   deleteTopics(topicIds: readonly Uuid[]): Promise<readonly { error: ErrorCode; message: string }[]>;
 
   /**

@@ -5,6 +5,7 @@ import type { Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import type { GroupSettings } from '../group/group-settings.ts';
+import type { BrokerTopics } from './broker-topics.ts';
 
 export interface Endpoint {
   readonly host: string;
@@ -15,6 +16,8 @@ export interface Endpoint {
 export interface BrokerSettings {
   /** `auto.create.topics.enable`: Metadata for a topic that does not exist creates it. @default true */
   readonly autoCreateTopicsEnable: boolean;
+  /** `fetch.max.bytes`: what one Fetch gets at most, whatever it asks for. @default 55 MiB */
+  readonly fetchMaxBytes: number;
   /** `num.partitions`: partitions of a topic that is created without a count. @default 1 */
   readonly numPartitions: number;
   /** Of the group coordinator; what is left out has its default. */
@@ -24,6 +27,7 @@ export interface BrokerSettings {
 export interface Broker {
   readonly engine: DisklessEngine;
   readonly coordinator: DisklessCoordinator;
+  readonly topics: BrokerTopics;
   readonly nodeId: number;
   /** `broker.rack`; null when none was given. */
   readonly rack: string | null;

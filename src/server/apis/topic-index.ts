@@ -11,10 +11,13 @@ export interface TopicReference {
 
 export class TopicIndex {
   static readonly #byList = new WeakMap<readonly TopicDescription[], TopicIndex>();
+  /** All of them, by name. */
+  readonly all: readonly TopicDescription[];
   readonly #byName: ReadonlyMap<string, TopicDescription>;
   readonly #byId: ReadonlyMap<Uuid, TopicDescription>;
 
   private constructor(topics: readonly TopicDescription[]) {
+    this.all = topics;
     this.#byName = new Map(topics.map((topic) => [topic.name, topic]));
     this.#byId = new Map(topics.map((topic) => [topic.topicId, topic]));
   }

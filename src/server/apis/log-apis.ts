@@ -1,0 +1,23 @@
+/** The APIs of topics and their logs. */
+import type { ApiModule } from '../api-handler.ts';
+import type { Broker } from '../broker.ts';
+import { createTopicsHandler } from './create-topics.ts';
+import { deleteTopicsHandler } from './delete-topics.ts';
+import { fetchHandler } from './fetch.ts';
+import { initProducerIdHandler } from './init-producer-id.ts';
+import { listOffsetsHandler } from './list-offsets.ts';
+import { metadataHandler } from './metadata.ts';
+import { produceHandler } from './produce.ts';
+
+export function logApis(broker: Broker): ApiModule {
+  const makers = [
+    produceHandler,
+    fetchHandler,
+    listOffsetsHandler,
+    metadataHandler,
+    createTopicsHandler,
+    deleteTopicsHandler,
+    initProducerIdHandler,
+  ];
+  return { handlers: makers.map((make) => make(broker)) };
+}

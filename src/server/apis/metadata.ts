@@ -1,0 +1,127 @@
+/**
+ * Metadata: the topics, and this broker as the leader of every partition, for any broker serves any partition. A topic
+ * asked for by name that does not exist is created, where client and broker allow it, and is there in the same answer.
+ */
+import { type ErrorCode, Errors } from '../../common/errors.ts';
+import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
+import type { TopicDescription } from '../../coordinator/topic-store.ts';
+import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
+import { metadata } from '../../protocol/messages/metadata.ts';
+import { type ApiHandler, apiHandler } from '../api-handler.ts';
+import type { Broker } from '../broker.ts';
+import { isInternalTopic } from '../topic-names.ts';
+import type { TopicIndex } from './topic-index.ts';
+
+type MetadataRequest = RequestOf<typeof metadata>;
+type MetadataResponse = ResponseOf<typeof metadata>;
+type MetadataTopic = MetadataResponse['topics'][number];
+
+/** Nothing moves between brokers, so the epoch never changes. */
+const LEADER_EPOCH = 0;
+/** A hostile or mistaken list of names creates no more than this at once. */
+const MAX_CREATED_PER_REQUEST = 1_000;
+
+export function metadataHandler(broker: Broker): ApiHandler {
+  return apiHandler<typeof metadata>({
+    api: metadata,
+
+    async handle(request, { apiVersion }) {
+      const topics = await broker.topics.view();
+      if (asksForAll(request, apiVersion)) {
+        return respond(
+          broker,
+          topics.all.map((topic) => describe(broker, topic)),
+        );
+      }
+      const created = await createMissing(broker, request, topics);
+      const now = created.size === 0 ? topics : await broker.topics.view();
+      return respond(
+        broker,
+        distinct(request).map(({ name, topicId }) => lookUp(broker, now, created, name, topicId)),
+      );
+    },
+
+    errorResponse: (error, request) => ({
+      ...respond(
+        broker,
+        (request.topics ?? []).map(({ name, topicId }) => unknown(name, topicId, error)),
+      ),
+      errorCode: error,
+    }),
+  });
+}
+
+function asksForAll({ topics }: MetadataRequest, apiVersion: number): boolean {
+  return topics === null || (apiVersion === 0 && topics.length === 0);
+}
+
+type Asked = { readonly name: string | null; readonly topicId: Uuid };
+
+function distinct({ topics }: MetadataRequest): Asked[] {
+  return [...new Map((topics ?? []).map((topic) => [topic.name ?? topic.topicId, topic])).values()];
+}
+
+/** Names that were missing → what creating them gave. */
+async function createMissing(broker: Broker, request: MetadataRequest, topics: TopicIndex) {
+  const results = new Map<string, ErrorCode>();
+  const { autoCreateTopicsEnable, numPartitions } = broker.settings;
+  if (!autoCreateTopicsEnable || !request.allowAutoTopicCreation) return results;
+  const missing = distinct(request)
+    .map(({ name }) => name)
+    .filter((name) => name !== null && !topics.byName(name) && !isInternalTopic(name));
+  const names = missing.slice(0, MAX_CREATED_PER_REQUEST) as string[];
+  if (names.length === 0) return results;
+  const created = await broker.engine.createTopics(names.map((name) => ({ name, partitions: numPartitions })));
+  names.forEach((name, index) => {
+    results.set(name, created[index]!.error);
+  });
+  return results;
+}
+
+function lookUp(
+  broker: Broker,
+  topics: TopicIndex,
+  created: ReadonlyMap<string, ErrorCode>,
+  name: string | null,
+  topicId: Uuid,
+): MetadataTopic {
+  const topic = name === null ? topics.byId(topicId) : topics.byName(name);
+  if (topic) return describe(broker, topic);
+  if (name === null) return unknown(name, topicId, Errors.UNKNOWN_TOPIC_ID);
+  // Another broker may have created it meanwhile without this one having heard of it yet: ask again.
+  const error = created.get(name) ?? Errors.UNKNOWN_TOPIC_OR_PARTITION;
+  const known = error === Errors.NONE || error === Errors.TOPIC_ALREADY_EXISTS;
+  return unknown(name, ZERO_UUID, known ? Errors.LEADER_NOT_AVAILABLE : error);
+}
+
+function unknown(name: string | null, topicId: Uuid, errorCode: ErrorCode): MetadataTopic {
+  return { errorCode, name, topicId, partitions: [] };
+}
+
+function describe({ nodeId }: Broker, { name, topicId, partitions }: TopicDescription): MetadataTopic {
+  const nodes = [nodeId];
+  const describePartition = (partitionIndex: number) => ({
+    errorCode: Errors.NONE,
+    partitionIndex,
+    leaderId: nodeId,
+    leaderEpoch: LEADER_EPOCH,
+    replicaNodes: nodes,
+    isrNodes: nodes,
+  });
+  return {
+    errorCode: Errors.NONE,
+    name,
+    topicId,
+    partitions: Array.from({ length: partitions }, (_, index) => describePartition(index)),
+  };
+}
+
+function respond(broker: Broker, topics: readonly MetadataTopic[]): MetadataResponse {
+  const { nodeId, rack, advertisedListener, coordinator } = broker;
+  return {
+    brokers: [{ nodeId, host: advertisedListener.host, port: advertisedListener.port, rack }],
+    clusterId: coordinator.clusterId,
+    controllerId: nodeId,
+    topics,
+  };
+}

@@ -1,0 +1,12 @@
+/** The commands of `shoal`: one line each. A command's code is loaded when it is run. */
+import type { Command } from './command.ts';
+
+export interface CommandEntry {
+  /** For the list in `shoal --help`. */
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly command: Command }>;
+}
+
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
+};

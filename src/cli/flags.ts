@@ -1,0 +1,96 @@
+/**
+ * Flags of a command: each is also a `SHOAL_…` variable, the command line going first. One table gives the parser, the
+ * defaults and the help text.
+ */
+import { parseArgs } from 'node:util';
+import { UsageError } from './command.ts';
+import { closest } from './closest.ts';
+
+export interface Flag {
+  /** What stands for its value in the help text; undefined for a switch. */
+  readonly value?: string;
+  /** Sentences for the help text, without the default. */
+  readonly help: string;
+  /** How the help text names the default. */
+  readonly defaultText?: string;
+}
+
+export type Flags = Readonly<Record<string, Flag>>;
+
+export type FlagValues<F extends Flags> = {
+  readonly [N in keyof F]: F[N] extends { value: string } ? string | undefined : boolean;
+};
+
+export function envName(flag: string): string {
+  return `SHOAL_${flag.replaceAll('-', '_').toUpperCase()}`;
+}
+
+/** @throws UsageError that names the flag and a way on */
+export function parseFlags<F extends Flags>(
+  flags: F,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): FlagValues<F> {
+  const given = parseArguments(flags, args);
+  const values: Record<string, string | boolean | undefined> = {};
+  for (const [name, { value }] of Object.entries(flags)) {
+    const text = given[name] ?? env[envName(name)];
+    values[name] = value === undefined ? isSet(name, text) : text;
+  }
+  return values as FlagValues<F>;
+}
+
+function parseArguments(flags: Flags, args: readonly string[]): Record<string, string | boolean | undefined> {
+  const options = Object.entries(flags).map(([name, { value }]) => [name, { type: typeOf(value) }] as const);
+  try {
+    return parseArgs({ args: [...args], options: Object.fromEntries(options), allowPositionals: false }).values as Record<
+      string,
+      string | boolean | undefined
+    >;
+  } catch (error) {
+    throw new UsageError(explain(flags, (error as NodeJS.ErrnoException).code, error as Error));
+  }
+}
+
+const typeOf = (value: string | undefined): 'string' | 'boolean' => (value === undefined ? 'boolean' : 'string');
+
+function explain(flags: Flags, code: string | undefined, { message }: Error): string {
+  const named = /'(?:-\w, )?--?([^' ]*)/.exec(message)?.[1] ?? '';
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+    const guess = closest(named, Object.keys(flags));
+    return `unknown flag --${named}${guess ? `; did you mean --${guess}?` : ''}`;
+  }
+  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') return `unexpected argument ${/'([^']*)'/.exec(message)?.[1]}`;
+  const flag = flags[named];
+  return flag?.value === undefined ? `--${named} takes no value` : `--${named} needs a value: --${named} ${flag.value}`;
+}
+
+function isSet(name: string, text: string | boolean | undefined): boolean {
+  if (typeof text !== 'string') return text ?? false;
+  if (/^(true|1|yes)$/i.test(text)) return true;
+  if (/^(false|0|no|)$/i.test(text)) return false;
+  throw new UsageError(`${envName(name)} is "${text}"; true or false is needed`);
+}
+
+const INDENT = ' '.repeat(6);
+const WIDTH = 80;
+
+/** The flags as a help text lists them. */
+export function describeFlags(flags: Flags): string {
+  return Object.entries(flags)
+    .map(([name, { value, help, defaultText }]) => {
+      const end = `${defaultText === undefined ? '' : ` Default: ${defaultText}.`} (${envName(name)})`;
+      return `  --${name}${value === undefined ? '' : ` ${value}`}\n${wrap(help + end)}`;
+    })
+    .join('\n');
+}
+
+function wrap(text: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!;
+    if (line !== '' && INDENT.length + line.length + 1 + word.length > WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.map((line) => INDENT + line).join('\n');
+}

@@ -1,8 +1,8 @@
 /** "Did you mean": the candidate that a mistyped word is nearest to. */
 
-/** The nearest candidate within two edits (a third of the word, if it is short); undefined when none is. */
+/** The nearest candidate within two edits, or one if the word is short; undefined when none is. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
-  const limit = Math.max(1, Math.min(2, Math.floor(word.length / 3)));
+  const limit = word.length < 5 ? 1 : 2;
   return candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .filter(({ distance }) => distance <= limit)

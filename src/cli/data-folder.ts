@@ -103,7 +103,10 @@ function parse(text: string): Manifest | undefined {
 
 /** A folder that holds other things was hardly meant; a start that was cut off left at most a temp file. */
 async function refuseOthersFolder(path: string): Promise<void> {
-  const isFolder = await stat(path).then((stats) => stats.isDirectory(), () => undefined);
+  const isFolder = await stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => undefined,
+  );
   if (isFolder === undefined) return;
   if (!isFolder) throw new CliError(`${path} is a file; point --data at a folder`);
   const others = (await readdir(path)).filter((name) => !name.startsWith('shoal.json'));

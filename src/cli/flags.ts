@@ -3,8 +3,8 @@
  * defaults and the help text.
  */
 import { parseArgs } from 'node:util';
-import { UsageError } from './command.ts';
 import { closest } from './closest.ts';
+import { UsageError } from './command.ts';
 
 export interface Flag {
   /** What stands for its value in the help text; undefined for a switch. */
@@ -43,10 +43,8 @@ export function parseFlags<F extends Flags>(
 function parseArguments(flags: Flags, args: readonly string[]): Record<string, string | boolean | undefined> {
   const options = Object.entries(flags).map(([name, { value }]) => [name, { type: typeOf(value) }] as const);
   try {
-    return parseArgs({ args: [...args], options: Object.fromEntries(options), allowPositionals: false }).values as Record<
-      string,
-      string | boolean | undefined
-    >;
+    return parseArgs({ args: [...args], options: Object.fromEntries(options), allowPositionals: false })
+      .values as Record<string, string | boolean | undefined>;
   } catch (error) {
     throw new UsageError(explain(flags, (error as NodeJS.ErrnoException).code, error as Error));
   }

@@ -28,7 +28,8 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     process.stderr.write(`shoal: ${error.message}\n`);
-    if (error instanceof UsageError) process.stderr.write(`shoal ${commands[args[0]!] ? `${args[0]} ` : ''}--help shows how\n`);
+    if (error instanceof UsageError)
+      process.stderr.write(`shoal ${commands[args[0]!] ? `${args[0]} ` : ''}--help shows how\n`);
     return error.exitCode;
   }
 }

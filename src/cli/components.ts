@@ -1,0 +1,127 @@
+/**
+ * What `--data`, `--storage` and `--coordinator` mean: opens the object storage and the coordinator behind a broker.
+ * Clients of S3 and PostgreSQL are loaded only when they are asked for.
+ */
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DisposalStack } from '../common/lifecycle.ts';
+import { systemRandom } from '../common/random.ts';
+import { randomUuid } from '../common/uuid.ts';
+import { CoordinatorError, type DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
+import { openSqliteCoordinator } from '../coordinator/sqlite-diskless-coordinator.ts';
+import { LocalDirectoryObjectStorage } from '../storage/local-directory-object-storage.ts';
+import { type ObjectStorage, StorageError } from '../storage/object-storage.ts';
+import { CliError, UsageError } from './command.ts';
+import { type DataFolder, holderOf, openDataFolder, removeHolder, writeHolder } from './data-folder.ts';
+import { packageVersion } from './version.ts';
+
+export interface ComponentOptions {
+  /** `--data`: where what is not named by the others lies. */
+  readonly data: string;
+  /** `--storage`: `s3://…` or a folder. */
+  readonly storage: string | undefined;
+  /** `--coordinator`: `postgres://…` or a file. */
+  readonly coordinator: string | undefined;
+}
+
+export interface Components {
+  readonly objectStorage: ObjectStorage;
+  readonly coordinator: DisklessCoordinator;
+  close(): Promise<void>;
+}
+
+/**
+ * The coordinator first: its lock keeps a second process out before anything else is touched.
+ * @throws CliError with one line that says what to do; what was opened is closed then
+ */
+export async function openComponents(options: ComponentOptions): Promise<Components> {
+  const opened = new DisposalStack();
+  try {
+    const folder = needsFolder(options) ? await openFolder(options.data) : undefined;
+    const coordinator = opened.use(await openCoordinator(options.coordinator, folder), (one) => one.close());
+    if (folder) await holdFolder(folder, opened);
+    const objectStorage = opened.use(await openStorage(options.storage, folder), (one) => one.close());
+    return { objectStorage, coordinator, close: () => opened.dispose() };
+  } catch (error) {
+    await opened.dispose();
+    throw explained(error);
+  }
+}
+
+function needsFolder({ storage, coordinator }: ComponentOptions): boolean {
+  return storage === undefined || coordinator === undefined;
+}
+
+function openFolder(path: string): Promise<DataFolder> {
+  return openDataFolder(path, { version: packageVersion(), newClusterId: () => randomUuid(systemRandom) });
+}
+
+async function holdFolder(folder: DataFolder, opened: DisposalStack): Promise<void> {
+  await writeHolder(folder);
+  opened.use(folder, removeHolder);
+}
+
+async function openCoordinator(
+  where: string | undefined,
+  folder: DataFolder | undefined,
+): Promise<DisklessCoordinator> {
+  if (where !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(where)) throw unknownScheme('--coordinator', where);
+  const path = where ?? folder!.databasePath;
+  await mkdir(dirname(path), { recursive: true });
+  try {
+    const coordinator = await openSqliteCoordinator({ path, ...(folder && { clusterId: folder.clusterId }) });
+    await checkCluster(coordinator, where === undefined ? folder : undefined);
+    return coordinator;
+  } catch (error) {
+    throw await withHolder(error, where === undefined ? folder : undefined);
+  }
+}
+
+/** Files of two folders were mixed: their offsets and segments would be, too. */
+async function checkCluster(coordinator: DisklessCoordinator, folder: DataFolder | undefined): Promise<void> {
+  if (!folder || coordinator.clusterId === folder.clusterId) return;
+  await coordinator.close();
+  throw new CliError(
+    `${folder.databasePath} belongs to cluster ${coordinator.clusterId}, but shoal.json beside it to ${folder.clusterId}; ` +
+      'restore both from the same backup',
+  );
+}
+
+/** Names the process that has the database open, where it is this folder's. */
+async function withHolder(error: unknown, folder: DataFolder | undefined): Promise<unknown> {
+  if (!(error instanceof CoordinatorError) || !folder) return error;
+  const holder = /in use/.test(error.message) ? await holderOf(folder) : undefined;
+  return holder === undefined ? error : new CliError(`${error.message} (it is held by process ${holder})`);
+}
+
+async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {
+  if (where === undefined) return LocalDirectoryObjectStorage.open(folder!.segmentsPath);
+  if (/^s3:/i.test(where)) return openS3(where);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(where)) throw unknownScheme('--storage', where);
+  return LocalDirectoryObjectStorage.open(where);
+}
+
+async function openS3(url: string): Promise<ObjectStorage> {
+  const [{ parseS3Url }, { openS3ObjectStorage }] = await Promise.all([
+    import('../storage/s3/s3-config.ts'),
+    import('../storage/s3/open-s3-object-storage.ts'),
+  ]);
+  try {
+    return await openS3ObjectStorage(parseS3Url(url));
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(`--storage: ${error.message}`);
+    throw error;
+  }
+}
+
+const KNOWN = { '--storage': 's3://BUCKET/PREFIX or a folder', '--coordinator': 'postgres://… or a file' } as const;
+
+/** Never repeats the whole URL: it may hold a password. */
+function unknownScheme(flag: keyof typeof KNOWN, url: string): UsageError {
+  return new UsageError(`${flag} ${url.slice(0, url.indexOf(':'))}://…: not known; ${KNOWN[flag]} is`);
+}
+
+/** Failures of the parts, each already one line that says what to do. */
+function explained(error: unknown): unknown {
+  return error instanceof StorageError || error instanceof CoordinatorError ? new CliError(error.message) : error;
+}

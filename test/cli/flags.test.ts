@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { closest } from '../../src/cli/closest.ts';
+import { UsageError } from '../../src/cli/command.ts';
+import { describeFlags, type Flags, parseFlags } from '../../src/cli/flags.ts';
+
+const flags = {
+  listen: { value: 'HOST:PORT', help: 'Where to listen.', defaultText: 'here' },
+  'node-id': { value: 'N', help: 'The id.' },
+  insecure: { help: 'Allow it.' },
+} as const satisfies Flags;
+
+describe('parseFlags', () => {
+  it('takes flags first, then variables', () => {
+    const env = { SHOAL_LISTEN: 'env', SHOAL_NODE_ID: '7', SHOAL_INSECURE: 'true' };
+    expect(parseFlags(flags, ['--listen', 'flag'], env)).toEqual({ listen: 'flag', 'node-id': '7', insecure: true });
+    expect(parseFlags(flags, ['--node-id=3', '--insecure'], {})).toEqual({ 'node-id': '3', insecure: true });
+    expect(parseFlags(flags, [], { SHOAL_INSECURE: 'no' })).toMatchObject({ insecure: false });
+  });
+
+  it.each([
+    [['--liste', 'x'], 'unknown flag --liste; did you mean --listen?'],
+    [['--elephant'], 'unknown flag --elephant'],
+    [['--listen'], '--listen needs a value: --listen HOST:PORT'],
+    [['--insecure=yes'], '--insecure takes no value'],
+    [['there'], 'unexpected argument there'],
+  ])('refuses %j', (args, message) => {
+    expect(() => parseFlags(flags, args, {})).toThrow(UsageError);
+    expect(() => parseFlags(flags, args, {})).toThrow(message);
+  });
+
+  it('refuses a switch whose variable is neither true nor false', () => {
+    expect(() => parseFlags(flags, [], { SHOAL_INSECURE: 'maybe' })).toThrow('SHOAL_INSECURE is "maybe"');
+  });
+
+  it('describes each flag with its variable, in at most 80 columns', () => {
+    const text = describeFlags(flags);
+    expect(text).toContain('  --listen HOST:PORT\n      Where to listen. Default: here. (SHOAL_LISTEN)');
+    expect(text).toContain('  --insecure\n      Allow it. (SHOAL_INSECURE)');
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('closest', () => {
+  it('finds the word that was meant, or none', () => {
+    expect(closest('sevre', ['serve', 'dump'])).toBe('serve');
+    expect(closest('dmup', ['serve', 'dump'])).toBeUndefined();
+    expect(closest('dum', ['serve', 'dump'])).toBe('dump');
+    expect(closest('xylophone', ['serve', 'dump'])).toBeUndefined();
+  });
+});

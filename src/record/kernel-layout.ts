@@ -28,9 +28,11 @@ export const REGIONS = 131072;
 // Offsets inside a region.
 /** What an export has to say beyond its status; fields below. */
 export const RESULT = 0;
-/** Working space of the CRC folds. */
+/** Residuals of the CRC folds. */
 export const FOLD = 1024;
-export const FOLD_BYTES = 65536;
+/** The longest fold's sliding window; two histories of 5,280 bytes lie behind it. */
+export const FOLD_WINDOW = 16384;
+export const FOLD_WINDOW_BYTES = 24576;
 /** Batch descriptors of a walk. */
 export const DESCRIPTORS = 131072;
 export const DESCRIPTOR_BYTES = 96;

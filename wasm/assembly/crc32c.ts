@@ -1,10 +1,10 @@
 // CRC-32C (Castagnoli) of a range of memory.
-import { stepBytes } from './crc-tables';
+import { foldCrc } from './crc-fold';
 import { shiftBytes } from './polynomial';
 
 /** CRC-32C of n bytes at p, continued from `crc`, the CRC-32C of what comes before (0 for nothing). */
 export function crc32c(region: usize, p: usize, n: usize, crc: u32): u32 {
-  return ~stepBytes(~crc, p, n);
+  return ~foldCrc(region, ~crc, p, n);
 }
 
 /** CRC-32C of two runs one after the other, from theirs and the second one's length. */

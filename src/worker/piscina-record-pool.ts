@@ -51,7 +51,7 @@ const DEFAULTS = {
 } as const;
 
 /**
- * Opens the pool: lays out the memory, compiles the kernel, starts the workers and waits until one answers.
+ * Opens the pool: lays out the memory, compiles the kernel, starts the workers and waits until each has answered.
  * @throws RangeError for limits that do not fit together; ApiError KAFKA_STORAGE_ERROR when the workers do not start
  */
 export async function openRecordPool(options: RecordPoolOptions = {}): Promise<RecordPool> {

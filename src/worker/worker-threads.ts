@@ -41,12 +41,17 @@ export async function openWorkerThreads(options: WorkerThreadsOptions): Promise<
     idleTimeout: Number.POSITIVE_INFINITY,
     recordTiming: false,
     workerData: options.data,
+    // piscina tries require() before import(). Node 20 ends the whole process when a thread is terminated while it
+    // requires an ES module (a fatal error in ModuleWrap::InstantiateSync); importing one is safe.
+    execArgv: [...process.execArgv, '--no-experimental-require-module'],
   });
   // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread.
   piscina.on('error', (error: Error) => options.logger.error({ err: error }, 'a record worker failed'));
   const threads = new PiscinaThreads(piscina, options);
   try {
-    await threads.run([]);
+    // As many as the threads can hold at once, so that every one of them has answered.
+    const empty = Array.from({ length: options.workers * HAND_OVERS_PER_WORKER }, () => threads.run([]));
+    await Promise.all(empty);
   } catch (cause) {
     await piscina.destroy();
     throw new ApiError('KAFKA_STORAGE_ERROR', 'the record workers do not start', { cause });

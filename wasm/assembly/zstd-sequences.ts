@@ -128,6 +128,30 @@ function top(bits: u64, width: u64): u32 {
   return <u32>((bits >> 1) >> (63 - width));
 }
 
+// Fields of a table's entry.
+// @ts-ignore: decorator
+@inline
+function stateBits(entry: u64): u64 {
+  return (entry >> 16) & 0xff;
+}
+
+// @ts-ignore: decorator
+@inline
+function extraBits(entry: u64): u64 {
+  return (entry >> 24) & 0xff;
+}
+
+/** The next state from its entry and the bits that go with it; states count in bytes of their table. */
+// @ts-ignore: decorator
+@inline
+function nextState(entry: u64, bits: u64): usize {
+  return (<usize>entry & 0xffff) + (<usize>top(bits, stateBits(entry)) << 3);
+}
+
+/**
+ * Runs the sequences. The loop is the hot path of zstd: few variables, so that they stay in registers, and few branches
+ * that data decides.
+ */
 function execute(
   src: usize,
   srcEnd: usize,
@@ -150,69 +174,83 @@ function execute(
     first = copyShortStream(src, srcEnd, scratch);
     at = first;
   }
-  const literalLengths = scratch + LITERAL_LENGTHS_TABLE;
-  const offsets = scratch + OFFSETS_TABLE;
-  const matchLengths = scratch + MATCH_LENGTHS_TABLE;
   let repeated0 = load<u32>(scratch, REPEATED_OFFSETS);
   let repeated1 = load<u32>(scratch, REPEATED_OFFSETS + 4);
   let repeated2 = load<u32>(scratch, REPEATED_OFFSETS + 8);
 
   let bits = load<u64>(at) << used;
   let width = <u64>load<u32>(scratch, LITERAL_LENGTHS_LOG);
-  let literalState = <usize>top(bits, width);
+  let literalState = <usize>top(bits, width) << 3;
   bits <<= width;
   used += width;
   width = <u64>load<u32>(scratch, OFFSETS_LOG);
-  let offsetState = <usize>top(bits, width);
+  let offsetState = <usize>top(bits, width) << 3;
   bits <<= width;
   used += width;
   width = <u64>load<u32>(scratch, MATCH_LENGTHS_LOG);
-  let matchState = <usize>top(bits, width);
+  let matchState = <usize>top(bits, width) << 3;
   used += width;
 
   let op = dst;
+  // Up to here a sequence may end for its copies to be wild ones; never below `op`.
+  let wildEnd = dstEnd - dst > WILD ? min(blockEnd, dstEnd - WILD) : dst;
   for (;;) {
     // Bits past the stream's start show as `used` above 64: the stream was shorter than its sequences.
     if (used > 64) return BAD_BITSTREAM;
-    let back = min<usize>(<usize>(used >> 3), at - first);
-    at -= back;
-    used -= <u64>back << 3;
-    bits = load<u64>(at) << used;
-
-    const literalEntry = load<u64>(literalLengths + (literalState << 3));
-    const offsetEntry = load<u64>(offsets + (offsetState << 3));
-    const matchEntry = load<u64>(matchLengths + (matchState << 3));
-    const literalBits = (literalEntry >> 24) & 0xff;
-    const offsetBits = (offsetEntry >> 24) & 0xff;
-    const matchBits = (matchEntry >> 24) & 0xff;
-    // 57 bits are in hand, and the new states take up to 26.
-    const many = literalBits + offsetBits + matchBits > 31;
-
-    const offsetValue = <u32>(offsetEntry >> 32) + top(bits, offsetBits);
-    bits <<= offsetBits;
-    used += offsetBits;
-    if (many) {
-      if (used > 64) return BAD_BITSTREAM;
-      back = min<usize>(<usize>(used >> 3), at - first);
+    if (at - first >= 8) {
+      at -= <usize>(used >> 3);
+      used &= 7;
+    } else {
+      const back = min<usize>(<usize>(used >> 3), at - first);
       at -= back;
       used -= <u64>back << 3;
-      bits = load<u64>(at) << used;
     }
-    const match = <usize>(<u32>(matchEntry >> 32) + top(bits, matchBits));
-    bits <<= matchBits;
-    const literal = <usize>(<u32>(literalEntry >> 32) + top(bits, literalBits));
-    bits <<= literalBits;
-    used += matchBits + literalBits;
+    bits = load<u64>(at) << used;
 
-    let offset: u32;
+    const literalEntry = load<u64>(scratch + literalState, LITERAL_LENGTHS_TABLE);
+    const matchEntry = load<u64>(scratch + matchState, MATCH_LENGTHS_TABLE);
+    const offsetEntry = load<u64>(scratch + offsetState, OFFSETS_TABLE);
+    const offsetBits = extraBits(offsetEntry);
+    const lengthBits = extraBits(literalEntry) + extraBits(matchEntry);
+
+    let offset = <u32>(offsetEntry >> 32) + top(bits, offsetBits);
+    bits <<= offsetBits;
+    used += offsetBits;
+    let match = <usize>(matchEntry >> 32);
+    let literal = <usize>(literalEntry >> 32);
+    // 57 bits were in hand, and the new states take up to 26: rarely too few for the rest.
+    if (lengthBits != 0) {
+      if (offsetBits + lengthBits > 31) {
+        if (used > 64) return BAD_BITSTREAM;
+        const back = min<usize>(<usize>(used >> 3), at - first);
+        at -= back;
+        used -= <u64>back << 3;
+        bits = load<u64>(at) << used;
+      }
+      const matchBits = extraBits(matchEntry);
+      match += <usize>top(bits, matchBits);
+      bits <<= matchBits;
+      const literalBits = extraBits(literalEntry);
+      literal += <usize>top(bits, literalBits);
+      bits <<= literalBits;
+      used += lengthBits;
+      if (offsetBits + lengthBits > 31) {
+        if (used > 64) return BAD_BITSTREAM;
+        const back = min<usize>(<usize>(used >> 3), at - first);
+        at -= back;
+        used -= <u64>back << 3;
+        bits = load<u64>(at) << used;
+      }
+    }
+
     if (offsetBits > 1) {
-      offset = offsetValue - 3;
+      offset -= 3;
       repeated2 = repeated1;
       repeated1 = repeated0;
       repeated0 = offset;
     } else {
       // 1 to 3 name a repeated offset, counted one further when no literals come before; the fourth is the first less one.
-      const which = offsetValue + (literal == 0 ? 1 : 0);
+      const which = offset + (literal == 0 ? 1 : 0);
       if (which == 1) {
         offset = repeated0;
       } else {
@@ -223,40 +261,39 @@ function execute(
       }
     }
 
-    count--;
-    if (count != 0) {
-      if (many) {
-        if (used > 64) return BAD_BITSTREAM;
-        back = min<usize>(<usize>(used >> 3), at - first);
-        at -= back;
-        used -= <u64>back << 3;
-        bits = load<u64>(at) << used;
-      }
-      const literalStateBits = (literalEntry >> 16) & 0xff;
-      const matchStateBits = (matchEntry >> 16) & 0xff;
-      const offsetStateBits = (offsetEntry >> 16) & 0xff;
-      literalState = <usize>((<u32>literalEntry & 0xffff) + top(bits, literalStateBits));
-      bits <<= literalStateBits;
-      matchState = <usize>((<u32>matchEntry & 0xffff) + top(bits, matchStateBits));
-      bits <<= matchStateBits;
-      offsetState = <usize>((<u32>offsetEntry & 0xffff) + top(bits, offsetStateBits));
-      used += literalStateBits + matchStateBits + offsetStateBits;
+    // The last sequence has no successors' states behind it.
+    if (--count != 0) {
+      literalState = nextState(literalEntry, bits);
+      bits <<= stateBits(literalEntry);
+      matchState = nextState(matchEntry, bits);
+      bits <<= stateBits(matchEntry);
+      offsetState = nextState(offsetEntry, bits);
+      used += stateBits(literalEntry) + stateBits(matchEntry) + stateBits(offsetEntry);
     }
 
     if (literal > literalsEnd - literals) return SIZE_MISMATCH;
-    if (literal + match > blockEnd - op) return OUTPUT_LIMIT;
     const matchAt = op + literal;
     if (offset - 1 >= <u32>(matchAt - start)) return BAD_DISTANCE;
-    if (dstEnd - matchAt >= match + WILD) {
+    if (literal + match <= wildEnd - op) {
       v128.store(op, v128.load(literals));
       if (literal > 16) wildCopyLiterals(op + 16, literals + 16, matchAt);
-      wildCopyMatch(matchAt, offset, matchAt + match);
+      op = matchAt + match;
+      if (offset >= 16) {
+        const from = matchAt - offset;
+        v128.store(matchAt, v128.load(from));
+        v128.store(matchAt, v128.load(from, 16), 16);
+        if (match > 32) wildCopyLiterals(matchAt + 32, from + 32, op);
+      } else {
+        wildCopyMatch(matchAt, offset, op);
+      }
     } else {
+      if (literal + match > blockEnd - op) return OUTPUT_LIMIT;
       memory.copy(op, literals, literal);
-      copyMatchExactly(matchAt, offset, matchAt + match);
+      op = matchAt + match;
+      copyMatchExactly(matchAt, offset, op);
+      wildEnd = max(wildEnd, op);
     }
     literals += literal;
-    op = matchAt + match;
     if (count == 0) break;
   }
   if ((<u64>(at - first) << 3) + 64 != used) return BAD_BITSTREAM;

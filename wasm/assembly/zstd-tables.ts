@@ -1,7 +1,7 @@
 // The scratch of the zstd decoder and its FSE tables.
 //
-// A sequence table's entry (8 bytes): base of the next state u16, state bits u8, extra bits u8, base value u32. A
-// weights table's entry: base of the next state u16, state bits u8, symbol u8 (in the low 4 bytes of the same 8).
+// A sequence table's entry (8 bytes): base of the next state u16, in bytes of the table; state bits u8, extra bits u8,
+// base value u32. A weights table's entry: base of the next state u16, in entries; state bits u8, symbol u8; 4 unused.
 import { BAD_TABLE, TRUNCATED } from '../../src/record/compression/decompression-status';
 
 // Scratch layout, in bytes from its start. The first 64 bytes are words:
@@ -220,7 +220,8 @@ export function buildTable(table: usize, log: u32, symbols: u32, codes: usize, s
     const state = <u32>load<u16>(next + (s << 1));
     store<u16>(next + (s << 1), <u16>(state + 1));
     const bits = log - (31 - clz<u32>(state));
-    store<u16>(entry, <u16>((state << bits) - size));
+    const base = (state << bits) - size;
+    store<u16>(entry, <u16>(codes == 1 ? base : base << 3));
     store<u8>(entry, <u8>bits, 2);
     if (codes == 0) {
       store<u8>(entry, <u8>s, 3);

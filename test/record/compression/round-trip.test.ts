@@ -12,13 +12,13 @@ import { CODECS, type Codec, decode, expectPlain, xxhash32 } from './decompresso
 import { KINDS, type Kind, sample } from './samples.ts';
 
 /** Around vector widths, table sizes, block sizes and window steps. */
-const SIZES = [0, 1, 2, 5, 8, 15, 16, 17, 32, 63, 255, 1000, 4096, 16_385, 65_535, 65_537, 131_073, 400_000];
+const SIZES = [0, 1, 2, 5, 8, 15, 16, 17, 32, 63, 255, 1000, 4096, 16_385, 65_535, 65_537, 131_073, 200_000];
 
 beforeAll(() => zstd.init());
 
 /** What other encoders make of `plain`, by codec and variant. */
 const ENCODERS: readonly { codec: Codec; name: string; encode: (plain: Buffer) => Uint8Array }[] = [
-  ...[0, 1, 6, 9].map((level) => ({
+  ...[0, 1, 9].map((level) => ({
     codec: 'gzip' as const,
     name: `zlib level ${level}`,
     encode: (plain: Buffer) => zlib.gzipSync(plain, { level }),
@@ -30,7 +30,7 @@ const ENCODERS: readonly { codec: Codec; name: string; encode: (plain: Buffer) =
   })),
   { codec: 'snappy', name: 'raw block', encode: (plain) => snappy.compressSync(plain) },
   { codec: 'lz4', name: 'lz4-napi frame', encode: (plain) => lz4.compressFrameSync(plain) },
-  ...[1, 3, 7, 13, 19].map((level) => ({
+  ...[1, 3, 9, 19].map((level) => ({
     codec: 'zstd' as const,
     name: `zstd level ${level}`,
     encode: (plain: Buffer) => zstd.compress(plain, level),

@@ -53,3 +53,5 @@ export interface FetchService {
   /** Answers parked fetches with what there is, waits for GETs, gives every slab back. */
   close(): Promise<void>;
 }
+
+export { type FetchServiceComponents, openFetchService } from './object-fetch-service.ts';

@@ -1,0 +1,227 @@
+/**
+ * Constructs the fetch side of an engine and is its front door: local view, planner, scheduler, waiting fetches.
+ *
+ * Main thread. The engine opens and closes it; storage, coordinator and record pool stay the engine's. Closing order:
+ * refuse new fetches, answer the parked ones, wait for those under way, stop the scheduler, give every slab back.
+ */
+import { assert } from '../common/assert.ts';
+import { ApiError, Errors } from '../common/errors.ts';
+import { once } from '../common/lifecycle.ts';
+import { type Logger, silentLogger } from '../common/logger.ts';
+import type { Counter, Meter } from '../common/metrics.ts';
+import { noopMeter } from '../common/metrics.ts';
+import { systemTime, type Time } from '../common/time.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { BatchCoordinate, DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import type { RecordPool } from '../worker/record-pool.ts';
+import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { CommittingObjects } from './committing-objects.ts';
+import { CoordinateReader } from './coordinate-reader.ts';
+import { DelayedFetches } from './delayed-fetch.ts';
+import { FetchMemory } from './fetch-memory.ts';
+import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
+import { FetchScheduler } from './fetch-scheduler.ts';
+import type { FetchService, FetchStats } from './fetch-service.ts';
+import { type FetchSettings, fetchSettings } from './fetch-settings.ts';
+import type { FetchSlot } from './fetch-slot.ts';
+import { InMemoryLocalLog } from './in-memory-local-log.ts';
+import { PendingFetch } from './pending-fetch.ts';
+
+export interface FetchServiceComponents {
+  readonly objectStorage: ObjectStorage;
+  readonly coordinator: DisklessCoordinator;
+  readonly recordPool: RecordPool;
+  readonly settings?: Partial<FetchSettings>;
+  readonly time?: Time;
+  readonly meter?: Meter;
+  readonly logger?: Logger;
+}
+
+/** @throws ApiError INVALID_CONFIG for a setting out of bounds */
+export function openFetchService(components: FetchServiceComponents): FetchService {
+  return new ObjectFetchService(components);
+}
+
+class ObjectFetchService implements FetchService {
+  readonly #components: Required<Pick<FetchServiceComponents, 'coordinator' | 'time' | 'logger'>>;
+  readonly #memory: FetchMemory;
+  readonly #localLog: InMemoryLocalLog;
+  readonly #committing = new CommittingObjects();
+  readonly #delayed = new DelayedFetches();
+  readonly #scheduler: FetchScheduler;
+  readonly #reader: CoordinateReader;
+  readonly #changes: ChangeFeed;
+  readonly #pending = new Map<PendingFetch, Promise<unknown>>();
+  readonly #fetchedBytesCounter: Counter;
+  #isClosed = false;
+  #fetches = 0;
+  #fetchedBytes = 0;
+  #localHits = 0;
+
+  constructor(components: FetchServiceComponents) {
+    const { objectStorage, coordinator, recordPool, time = systemTime, logger = silentLogger } = components;
+    const settings = fetchSettings(components.settings);
+    this.#components = { coordinator, time, logger };
+    this.#memory = new FetchMemory(recordPool.slabs);
+    const { capacityBytes } = this.#memory;
+    this.#localLog = new InMemoryLocalLog(
+      this.#memory,
+      Math.min(settings.fetchLocalViewBytes, Math.floor(capacityBytes * 0.75)),
+    );
+    this.#scheduler = new FetchScheduler({
+      objectStorage,
+      memory: this.#memory,
+      time,
+      costModel: { requestCostBytes: settings.fetchRequestCostBytes, maxRangeBytes: settings.fetchMaxRangeBytes },
+      maxGets: settings.fetchMaxInFlightGets,
+      maxBytesInFlight: Math.min(settings.fetchMaxInFlightBytes, Math.floor(capacityBytes / 4)),
+      collectWindowMs: settings.fetchCollectWindowMs,
+      memoryWaitMs: settings.fetchMemoryWaitMs,
+    });
+    const { committing, localLog, scheduler, delayed, memory } = this.#parts();
+    this.#reader = new CoordinateReader({ scheduler, recordPool, localLog, committing, time, logger });
+    this.#changes = new ChangeFeed({
+      coordinator,
+      localLog,
+      delayed,
+      committing,
+      memory,
+      time,
+      logger,
+      onForeignCommit: () => {},
+    });
+    this.#memory.onFreed(() => this.#delayed.memoryFreed());
+    this.#fetchedBytesCounter = (components.meter ?? noopMeter).createCounter('diskless.fetch.bytes', { unit: 'By' });
+  }
+
+  #parts() {
+    return {
+      committing: this.#committing,
+      localLog: this.#localLog,
+      scheduler: this.#scheduler,
+      delayed: this.#delayed,
+      memory: this.#memory,
+    };
+  }
+
+  async fetch(
+    params: FetchParams,
+    partitions: readonly FetchPartition[],
+    options: { signal?: AbortSignal } = {},
+  ): Promise<FetchResult> {
+    this.#checkOpen();
+    checkParams(params, partitions);
+    const fetch = new PendingFetch(
+      {
+        ...this.#components,
+        localLog: this.#localLog,
+        reader: this.#reader,
+        memory: this.#memory,
+        delayed: this.#delayed,
+        onServed: (slot, nextOffset) => this.#onServed(slot, nextOffset),
+      },
+      params,
+      partitions,
+      options.signal,
+    );
+    const running = fetch.run();
+    this.#pending.set(fetch, running);
+    try {
+      return this.#count(await running);
+    } finally {
+      this.#pending.delete(fetch);
+    }
+  }
+
+  onCommitting(objectKey: string): void {
+    if (!this.#isClosed) this.#committing.begin(objectKey);
+  }
+
+  onCommitSettled(objectKey: string): void {
+    this.#changes.onCommitSettled(objectKey);
+  }
+
+  onCommitted(runs: readonly RewrittenRun[]): void {
+    if (this.#isClosed) for (const run of runs) run.slab.release();
+    else this.#changes.onCommitted(runs);
+  }
+
+  async readCoordinate(
+    topicIdPartition: TopicIdPartition,
+    coordinate: BatchCoordinate,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<RewrittenRun> {
+    this.#checkOpen();
+    signal?.throwIfAborted();
+    const read = this.#reader.read(topicIdPartition, coordinate, 'cold', 'scan');
+    const onAbort = (): void => read.cancel(signal!.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const { run, error, message } = await read.outcome;
+      if (run && error === Errors.NONE) return run;
+      run?.slab.release();
+      throw new ApiError(error === Errors.CORRUPT_MESSAGE ? 'CORRUPT_MESSAGE' : 'KAFKA_STORAGE_ERROR', message);
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  stats(): FetchStats {
+    const { rangedGets, rangedGetBytes } = this.#scheduler.stats;
+    return {
+      fetches: this.#fetches,
+      fetchedBytes: this.#fetchedBytes,
+      rangedGets,
+      rangedGetBytes,
+      localHits: this.#localHits,
+      parkedFetches: this.#delayed.size,
+      cachedBytes: this.#localLog.sizeBytes,
+    };
+  }
+
+  readonly close = once(async (): Promise<void> => {
+    this.#isClosed = true;
+    this.#changes.close();
+    this.#committing.close();
+    for (const fetch of this.#pending.keys()) fetch.finishNow();
+    await Promise.allSettled(this.#pending.values());
+    await this.#scheduler.close();
+    this.#localLog.close();
+  });
+
+  #onServed(slot: FetchSlot, _nextOffset: bigint): void {
+    if (slot.source === 'local') this.#localHits++;
+  }
+
+  #count(result: FetchResult): FetchResult {
+    this.#fetches++;
+    let bytes = 0;
+    for (const { records } of result.partitions) for (const batches of records) bytes += batches.length;
+    this.#fetchedBytes += bytes;
+    this.#fetchedBytesCounter.add(bytes);
+    return result;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new ApiError('BROKER_NOT_AVAILABLE', 'the engine is closed');
+  }
+}
+
+/** @throws ApiError INVALID_REQUEST naming what is wrong */
+function checkParams(params: FetchParams, partitions: readonly FetchPartition[]): void {
+  const { minBytes, maxWaitMs, maxBytes } = params;
+  for (const [name, value] of Object.entries({ minBytes, maxBytes })) {
+    if (!Number.isSafeInteger(value))
+      throw new ApiError('INVALID_REQUEST', `${name} is ${value}: an integer is needed`);
+  }
+  if (!Number.isFinite(maxWaitMs))
+    throw new ApiError('INVALID_REQUEST', `maxWaitMs is ${maxWaitMs}: a number is needed`);
+  for (const { topicIdPartition, fetchOffset, maxBytes: limit } of partitions) {
+    if (typeof fetchOffset === 'bigint' && Number.isSafeInteger(limit)) continue;
+    const name = `${topicIdPartition.topicId}-${topicIdPartition.partition}`;
+    throw new ApiError('INVALID_REQUEST', `fetch of ${name}: a bigint fetchOffset and an integer maxBytes are needed`);
+  }
+  assert(params.isolation === 'read_uncommitted' || params.isolation === 'read_committed', 'isolation is known');
+}

@@ -407,6 +407,7 @@ describe('FetchScheduler under random arrivals, failures and cancellations', () 
           } else if (action.kind === 'answer') {
             const get = [...held.open][action.which];
             if (get) answer(get, action.fails);
+            for (let i = 0; i < 8; i++) await Promise.resolve(); // a failure the scheduler has not heard of cannot be told apart
           } else {
             const { objectKey, position, size } = action;
             const ticket = scheduler.read(action, reads % 3 === 0 ? 'cold' : 'hot');

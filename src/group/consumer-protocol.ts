@@ -21,6 +21,12 @@ export interface ConsumerSubscription {
   readonly rackId: string | null;
 }
 
+export interface ConsumerAssignment {
+  readonly partitions: readonly TopicPartitions[];
+  /** An assignor's own; those that Kafka brings along have none. */
+  readonly userData: Uint8Array | null;
+}
+
 /** Kafka's consumers of classic groups; other protocol types (connect, sr) are none of ours. */
 export const CONSUMER_PROTOCOL_TYPE = 'consumer';
 
@@ -111,13 +117,13 @@ export function readSubscription(bytes: Uint8Array): ConsumerSubscription | unde
   });
 }
 
-/** The partitions of an assignment; undefined when the bytes are none. An empty one assigns nothing. */
-export function readAssignment(bytes: Uint8Array): readonly TopicPartitions[] | undefined {
-  if (bytes.length === 0) return [];
+/** undefined when the bytes are no assignment. Empty ones assign nothing. */
+export function readAssignment(bytes: Uint8Array): ConsumerAssignment | undefined {
+  if (bytes.length === 0) return { partitions: [], userData: null };
   return attempt(() => {
     const reader = new Reader(bytes);
     if (reader.int16() < 0) fail('a negative version');
-    return reader.array(() => reader.topicPartitions());
+    return { partitions: reader.array(() => reader.topicPartitions()), userData: reader.nullableBytes() };
   });
 }
 

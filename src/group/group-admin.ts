@@ -2,6 +2,9 @@
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { Time, Timer } from '../common/time.ts';
 import type { CommittedOffset, GroupStore, GroupType } from '../coordinator/group-store.ts';
+import type { ConsumerGroup } from './consumer/consumer-group.ts';
+import type { ConsumerMember } from './consumer/consumer-member.ts';
+import { type PartitionSet, type TopicPartitions, toTopics } from './consumer/partition-set.ts';
 import type { GroupRegistry } from './group-registry.ts';
 import type { GroupSettings } from './group-settings.ts';
 import type { GroupSlot } from './group-slot.ts';
@@ -31,6 +34,33 @@ export interface ClassicGroupDescription {
   /** The protocol in use; "" unless the group is Stable. */
   readonly protocol: string;
   readonly members: readonly ClassicMemberDescription[];
+}
+
+export interface NamedPartitions extends TopicPartitions {
+  readonly topicName: string;
+}
+
+export interface ConsumerMemberDescription {
+  readonly memberId: string;
+  readonly instanceId: string | null;
+  readonly rackId: string | null;
+  readonly memberEpoch: number;
+  readonly clientId: string;
+  readonly clientHost: string;
+  readonly subscribedTopicNames: readonly string[];
+  readonly subscribedTopicRegex: string | null;
+  readonly assignment: readonly NamedPartitions[];
+  readonly targetAssignment: readonly NamedPartitions[];
+  readonly usesClassicProtocol: boolean;
+}
+
+export interface ConsumerGroupDescription {
+  readonly groupId: string;
+  readonly state: string;
+  readonly groupEpoch: number;
+  readonly assignmentEpoch: number;
+  readonly assignorName: string;
+  readonly members: readonly ConsumerMemberDescription[];
 }
 
 export interface GroupAdminComponents {
@@ -76,6 +106,20 @@ export class GroupAdmin {
     }));
     const protocol = stable ? (group.protocolName ?? '') : '';
     return { groupId, state: group.state, protocolType: group.protocolType, protocol, members };
+  }
+
+  /** undefined when there is no such group, or it is not of the consumer protocol. */
+  describeConsumer(groupId: string): ConsumerGroupDescription | undefined {
+    const group = this.#registry.find(groupId);
+    if (group?.type !== 'consumer') return undefined;
+    return {
+      groupId,
+      state: group.state,
+      groupEpoch: group.epoch,
+      assignmentEpoch: group.targetEpoch,
+      assignorName: group.assignorName,
+      members: [...group.members].map((member) => describeMember(member, group)),
+    };
   }
 
   /** Forgets a group without members, with its offsets. NONE, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP. */
@@ -141,4 +185,26 @@ export class GroupAdmin {
     this.#stopped = true;
     this.#timer.cancel();
   }
+}
+
+function describeMember(member: ConsumerMember, group: ConsumerGroup): ConsumerMemberDescription {
+  const { assigned, subscribedTopicRegex, classic, memberId, instanceId, rackId, memberEpoch } = member;
+  const named = (partitions: PartitionSet): NamedPartitions[] =>
+    toTopics(partitions).flatMap(({ topicId, partitions: indexes }) => {
+      const topicName = group.members.topics.byId(topicId)?.name;
+      return topicName === undefined ? [] : [{ topicId, topicName, partitions: indexes }];
+    });
+  return {
+    memberId,
+    instanceId,
+    rackId,
+    memberEpoch,
+    clientId: member.clientId,
+    clientHost: member.clientHost,
+    subscribedTopicNames: member.subscribedTopicNames,
+    subscribedTopicRegex: subscribedTopicRegex === '' ? null : subscribedTopicRegex,
+    assignment: named(assigned),
+    targetAssignment: named(group.targetOf(memberId)),
+    usesClassicProtocol: classic !== null,
+  };
 }

@@ -10,6 +10,7 @@ import { type Logger, silentLogger } from '../common/logger.ts';
 import { type Random, systemRandom } from '../common/random.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import type { GroupStore } from '../coordinator/group-store.ts';
+import type { TopicDescription } from '../coordinator/topic-store.ts';
 import { ClassicGroup } from './classic/classic-group.ts';
 import {
   type HeartbeatRequest,
@@ -22,13 +23,27 @@ import {
   type SyncGroupResult,
   syncRefused,
 } from './classic/classic-requests.ts';
+import { checkHeartbeat } from './consumer/check-heartbeat.ts';
+import { heartbeatAsClassic, joinAsClassic, leaveAsClassic, syncAsClassic } from './consumer/classic-protocol.ts';
+import { ConsumerGroup } from './consumer/consumer-group.ts';
+import {
+  type ConsumerHeartbeatRequest,
+  type ConsumerHeartbeatResult,
+  heartbeatRefused,
+} from './consumer/consumer-requests.ts';
 import { GroupAdmin } from './group-admin.ts';
+import type { Group } from './group-loader.ts';
 import { GroupOffsets } from './group-offsets.ts';
 import { GroupRegistry } from './group-registry.ts';
 import { type GroupSettings, groupSettings } from './group-settings.ts';
+import type { GroupSlot } from './group-slot.ts';
+import { emptyClassicGroup, upgradeToConsumer } from './migration.ts';
+import type { TopicIndex } from './topic-index.ts';
 
 export interface GroupCoordinatorComponents {
   readonly store: GroupStore;
+  /** The topics that exist: the same list as long as nothing changes. */
+  readonly listTopics: () => Promise<readonly TopicDescription[]>;
   readonly time?: Time;
   readonly random?: Random;
   readonly logger?: Logger;
@@ -62,9 +77,9 @@ export class GroupCoordinator {
     components: GroupCoordinatorComponents,
     settings?: Partial<GroupSettings>,
   ): Promise<GroupCoordinator> {
-    const { store, time = systemTime, random = systemRandom, logger = silentLogger } = components;
+    const { store, listTopics, time = systemTime, random = systemRandom, logger = silentLogger } = components;
     const complete = groupSettings(settings);
-    const registry = await GroupRegistry.open({ store, time, random, logger, settings: complete });
+    const registry = await GroupRegistry.open({ store, listTopics, time, random, logger, settings: complete });
     return new GroupCoordinator(registry, store, complete, time);
   }
 
@@ -74,12 +89,23 @@ export class GroupCoordinator {
     const error = this.#checkJoin(request);
     if (error !== Errors.NONE) return Promise.resolve(refuse(error));
     return this.#registry.perform(request.groupId, refuse, (slot, reply) => {
-      if (!slot.group) {
-        if (request.memberId !== '') return reply.send(refuse(Errors.UNKNOWN_MEMBER_ID));
-        slot.replace(new ClassicGroup(request.groupId, this.#registry.context), false);
-      }
-      slot.group!.join(request, reply, this.#registry.now());
+      if (!slot.group && request.memberId !== '') return reply.send(refuse(Errors.UNKNOWN_MEMBER_ID));
+      const group = this.#groupToJoin(slot);
+      const now = this.#registry.now();
+      if (group.type === 'classic') group.join(request, reply, now);
+      else group.outbox.add(reply, joinAsClassic(group, request, now));
     });
+  }
+
+  /** A group without members takes the protocol of whoever joins. */
+  #groupToJoin(slot: GroupSlot): Group {
+    const { group, groupId } = slot;
+    const { context } = this.#registry;
+    if (!group) slot.replace(new ClassicGroup(groupId, context), false);
+    else if (group.type === 'consumer' && group.isEmpty) {
+      slot.replace(emptyClassicGroup(groupId, group.epoch, context, this.#registry.now()));
+    }
+    return slot.group!;
   }
 
   #checkJoin({ groupId, sessionTimeoutMs }: JoinGroupRequest): ErrorCode {
@@ -93,8 +119,11 @@ export class GroupCoordinator {
   syncGroup(request: SyncGroupRequest): Promise<SyncGroupResult> {
     if (request.groupId === '') return Promise.resolve(syncRefused(Errors.INVALID_GROUP_ID));
     return this.#registry.perform(request.groupId, syncRefused, (slot, reply) => {
-      if (!slot.group) reply.send(syncRefused(Errors.UNKNOWN_MEMBER_ID));
-      else slot.group.sync(request, reply, this.#registry.now());
+      const { group } = slot;
+      const now = this.#registry.now();
+      if (!group) reply.send(syncRefused(Errors.UNKNOWN_MEMBER_ID));
+      else if (group.type === 'classic') group.sync(request, reply, now);
+      else group.outbox.add(reply, syncAsClassic(group, request, now));
     });
   }
 
@@ -104,8 +133,10 @@ export class GroupCoordinator {
       request.groupId,
       (error) => error,
       ({ group }, reply) => {
-        const error = group ? group.heartbeat(request, this.#registry.now()) : Errors.UNKNOWN_MEMBER_ID;
-        reply.send(error);
+        const now = this.#registry.now();
+        if (!group) reply.send(Errors.UNKNOWN_MEMBER_ID);
+        else if (group.type === 'classic') reply.send(group.heartbeat(request, now));
+        else reply.send(heartbeatAsClassic(group, request, now));
       },
     );
   }
@@ -114,12 +145,40 @@ export class GroupCoordinator {
     const refuse = (error: ErrorCode): LeaveGroupResult => ({ error, members: [] });
     if (groupId === '') return Promise.resolve(refuse(Errors.INVALID_GROUP_ID));
     return this.#registry.perform(groupId, refuse, ({ group }, reply) => {
-      const unknown = (): LeaveGroupMemberResult[] =>
-        members.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID }));
-      const result = { error: Errors.NONE, members: group?.leave(members, this.#registry.now()) ?? unknown() };
-      if (group) group.outbox.add(reply, result);
-      else reply.send(result);
+      const answer = (results: readonly LeaveGroupMemberResult[]) => ({ error: Errors.NONE, members: results });
+      if (!group) reply.send(answer(members.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID }))));
+      else if (group.type === 'classic') group.outbox.add(reply, answer(group.leave(members, this.#registry.now())));
+      else group.outbox.add(reply, answer(leaveAsClassic(group, members)));
     });
+  }
+
+  /** A member of the consumer protocol joins, reports, leaves; it hears of its assignment in the answer. */
+  consumerGroupHeartbeat(request: ConsumerHeartbeatRequest): Promise<ConsumerHeartbeatResult> {
+    const refuse = (error: ErrorCode): ConsumerHeartbeatResult => heartbeatRefused(error, null);
+    const invalid = checkHeartbeat(request);
+    if (invalid) return Promise.resolve(invalid);
+    return this.#registry.perform(request.groupId, refuse, (slot, reply, topics) => {
+      const group = this.#consumerGroup(slot, request.memberEpoch === 0, topics);
+      if (group) group.consumerHeartbeat(request, reply, this.#registry.now());
+      else reply.send(heartbeatRefused(Errors.GROUP_ID_NOT_FOUND, `Group ${slot.groupId} is no consumer group.`));
+    });
+  }
+
+  /** The consumer group of that name; for a member that joins it is made, or made out of a classic one. */
+  #consumerGroup(slot: GroupSlot, joining: boolean, topics: TopicIndex): ConsumerGroup | undefined {
+    const { group, groupId } = slot;
+    if (group?.type === 'consumer') return group;
+    if (!joining) return undefined;
+    const { context } = this.#registry;
+    if (!group || group.hasNoMembers) {
+      const consumer = new ConsumerGroup(groupId, group?.epoch ?? 0, topics, context);
+      group?.failParked(Errors.REBALANCE_IN_PROGRESS);
+      slot.replace(consumer, group !== undefined);
+      return consumer;
+    }
+    const consumer = upgradeToConsumer(group, topics, context, this.#registry.now());
+    if (consumer) slot.replace(consumer);
+    return consumer;
   }
 
   /** Finishes what is under way and answers what is parked with COORDINATOR_NOT_AVAILABLE, which clients retry. */

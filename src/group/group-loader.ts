@@ -2,19 +2,28 @@
 import type { StoredGroup } from '../coordinator/group-store.ts';
 import { ClassicGroup } from './classic/classic-group.ts';
 import { readClassicSnapshot } from './classic/classic-group-snapshot.ts';
+import { ConsumerGroup } from './consumer/consumer-group.ts';
+import { readConsumerSnapshot } from './consumer/consumer-group-snapshot.ts';
 import type { GroupContext, Instant } from './group.ts';
+import type { TopicIndex } from './topic-index.ts';
 
-export type Group = ClassicGroup;
+export type Group = ClassicGroup | ConsumerGroup;
 
 /**
  * The machine of a stored group; undefined for a type that this coordinator does not run (share groups).
  * @throws Error naming the group when its state cannot be read
  */
-export function loadGroup(stored: StoredGroup, context: GroupContext, now: Instant): Group | undefined {
+export function loadGroup(
+  { groupId, type, state }: StoredGroup,
+  topics: TopicIndex,
+  context: GroupContext,
+  now: Instant,
+): Group | undefined {
   try {
-    if (stored.type !== 'classic') return undefined;
-    return ClassicGroup.restore(stored.groupId, readClassicSnapshot(stored.state), context, now);
+    if (type === 'classic') return ClassicGroup.restore(groupId, readClassicSnapshot(state), context, now);
+    if (type === 'consumer') return ConsumerGroup.restore(groupId, readConsumerSnapshot(state), topics, context, now);
+    return undefined;
   } catch (cause) {
-    throw new Error(`the stored state of group "${stored.groupId}" cannot be read: ${String(cause)}`, { cause });
+    throw new Error(`the stored state of group "${groupId}" cannot be read: ${String(cause)}`, { cause });
   }
 }

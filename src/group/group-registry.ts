@@ -8,19 +8,26 @@ import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { randomUuid } from '../common/uuid.ts';
 import type { GroupStore } from '../coordinator/group-store.ts';
-import type { GroupContext, Instant } from './group.ts';
+import type { TopicDescription } from '../coordinator/topic-store.ts';
+import type { ConsumerGroupConfig, GroupContext, Instant } from './group.ts';
 import { type Group, loadGroup } from './group-loader.ts';
 import type { GroupSettings } from './group-settings.ts';
 import { GroupSlot, storeErrorCode } from './group-slot.ts';
 import { type Reply, replyPromise } from './reply.ts';
+import { TopicIndex } from './topic-index.ts';
 
 export interface GroupRegistryComponents {
   readonly store: GroupStore;
+  /** The topics that exist: the same list as long as nothing changes. */
+  readonly listTopics: () => Promise<readonly TopicDescription[]>;
   readonly time: Time;
   readonly random: Random;
   readonly logger: Logger;
   readonly settings: GroupSettings;
 }
+
+/** What is done in a group's turn. It may change the slot's group, and answers `reply`, now or through the group's outbox. */
+export type GroupOperation<T> = (slot: GroupSlot, reply: Reply<T>, topics: TopicIndex) => void | Promise<void>;
 
 export class GroupRegistry {
   readonly context: GroupContext;
@@ -28,13 +35,19 @@ export class GroupRegistry {
   readonly #slots = new Map<string, GroupSlot>();
   /** Groups that are kept here but run elsewhere (share groups): their names are taken. */
   readonly #foreign = new Set<string>();
+  readonly #configs = new Map<string, ConsumerGroupConfig>();
   #closed = false;
 
   private constructor(components: GroupRegistryComponents) {
     const { settings, random, time } = components;
+    const defaults: ConsumerGroupConfig = {
+      sessionTimeoutMs: settings.groupConsumerSessionTimeoutMs,
+      heartbeatIntervalMs: settings.groupConsumerHeartbeatIntervalMs,
+    };
     this.#components = components;
     this.context = {
       settings,
+      groupConfig: (groupId) => this.#configs.get(groupId) ?? defaults,
       newMemberId: (prefix) => (prefix === '' ? randomUuid(random) : `${prefix}-${randomUuid(random)}`),
       nowMs: () => time.nowMs(),
     };
@@ -43,12 +56,21 @@ export class GroupRegistry {
   /** @throws CoordinatorError when the store does not answer; Error naming a group that cannot be read */
   static async open(components: GroupRegistryComponents): Promise<GroupRegistry> {
     const registry = new GroupRegistry(components);
+    const topics = await registry.topics();
     for (const stored of await components.store.loadGroups()) {
-      const group = loadGroup(stored, registry.context, registry.now());
-      if (group) registry.#slots.set(stored.groupId, new GroupSlot(stored.groupId, group, components));
+      const group = loadGroup(stored, topics, registry.context, registry.now());
+      if (group) registry.#slots.set(stored.groupId, registry.#newSlot(stored.groupId, group));
       else registry.#foreign.add(stored.groupId);
     }
     return registry;
+  }
+
+  #newSlot(groupId: string, group?: Group): GroupSlot {
+    return new GroupSlot(groupId, group, { ...this.#components, context: this.context });
+  }
+
+  async topics(): Promise<TopicIndex> {
+    return TopicIndex.of(await this.#components.listTopics());
   }
 
   now(): Instant {
@@ -68,11 +90,7 @@ export class GroupRegistry {
    * Runs `operation` when those before it in this group are done, then stores and answers. The promise resolves with
    * what was sent to `reply`, which may be much later; with `failed(error)` when the operation could not be made durable.
    */
-  perform<T>(
-    groupId: string,
-    failed: (error: ErrorCode) => T,
-    operation: (slot: GroupSlot, reply: Reply<T>) => void | Promise<void>,
-  ): Promise<T> {
+  perform<T>(groupId: string, failed: (error: ErrorCode) => T, operation: GroupOperation<T>): Promise<T> {
     const { reply, promise } = replyPromise(failed);
     if (this.#closed) reply.fail(Errors.COORDINATOR_NOT_AVAILABLE);
     else if (this.#foreign.has(groupId)) reply.fail(Errors.INCONSISTENT_GROUP_PROTOCOL);
@@ -80,16 +98,14 @@ export class GroupRegistry {
     return promise;
   }
 
-  async #run<T>(
-    groupId: string,
-    reply: Reply<T>,
-    operation: (slot: GroupSlot, reply: Reply<T>) => void | Promise<void>,
-  ): Promise<void> {
+  async #run<T>(groupId: string, reply: Reply<T>, operation: GroupOperation<T>): Promise<void> {
     const slot = this.#slot(groupId);
     await slot.run(async () => {
       try {
-        await this.#load(slot);
-        await operation(slot, reply);
+        const topics = await this.topics();
+        await this.#load(slot, topics);
+        if (slot.group?.type === 'consumer') slot.group.useTopics(topics);
+        await operation(slot, reply, topics);
         await slot.settle();
       } catch (cause) {
         this.#components.logger.error({ groupId, err: cause }, 'group operation failed');
@@ -104,17 +120,17 @@ export class GroupRegistry {
   #slot(groupId: string): GroupSlot {
     let slot = this.#slots.get(groupId);
     if (!slot) {
-      slot = new GroupSlot(groupId, undefined, this.#components);
+      slot = this.#newSlot(groupId);
       this.#slots.set(groupId, slot);
     }
     return slot;
   }
 
   /** After a failed store only the store knows what the group is. */
-  async #load(slot: GroupSlot): Promise<void> {
+  async #load(slot: GroupSlot, topics: TopicIndex): Promise<void> {
     if (slot.loaded) return;
     const stored = (await this.#components.store.loadGroups()).find(({ groupId }) => groupId === slot.groupId);
-    const group = stored && loadGroup(stored, this.context, this.now());
+    const group = stored && loadGroup(stored, topics, this.context, this.now());
     if (group) slot.replace(group, true);
     else slot.loaded = true;
   }

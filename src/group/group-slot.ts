@@ -10,7 +10,9 @@ import type { Logger } from '../common/logger.ts';
 import type { Time, Timer } from '../common/time.ts';
 import { CoordinatorError, type CoordinatorErrorKind } from '../coordinator/diskless-coordinator.ts';
 import type { GroupStore } from '../coordinator/group-store.ts';
+import type { GroupContext } from './group.ts';
 import type { Group } from './group-loader.ts';
+import { downgradeToClassic } from './migration.ts';
 
 /** A timer that is later than this tells of a stalled event loop: heartbeats may wait in the sockets, unread. */
 const STALL_MS = 500;
@@ -35,6 +37,7 @@ export interface GroupSlotComponents {
   readonly store: GroupStore;
   readonly time: Time;
   readonly logger: Logger;
+  readonly context: GroupContext;
 }
 
 export class GroupSlot {
@@ -73,8 +76,10 @@ export class GroupSlot {
     return this.#tail;
   }
 
-  /** Puts another machine in the place of this one (a new group, a restored one, a change of protocol). */
-  replace(group: Group, stored: boolean): void {
+  /** Puts another machine in the place of this one: a new group, a restored one, a change of protocol. */
+  replace(group: Group, stored = this.#stored): void {
+    // What the one before still owes is sent when the other is stored.
+    if (this.group) group.outbox.adopt(this.group.outbox);
     this.group = group;
     this.#stored = stored;
     this.loaded = true;
@@ -83,12 +88,21 @@ export class GroupSlot {
 
   /** Stores what changed and answers; forgets a group that has neither members nor a trace in the store. */
   async settle(): Promise<void> {
+    this.#downgrade();
     const error = await this.store();
     const { group } = this;
     if (error !== Errors.NONE || !group) return;
     group.outbox.deliver();
     if (group.isEmpty && !this.#stored) this.forget();
     else this.#arm();
+  }
+
+  /** When the last member of the consumer protocol has gone, those of the classic one are by themselves again. */
+  #downgrade(): void {
+    if (this.group?.type !== 'consumer') return;
+    const { context, time } = this.#components;
+    const classic = downgradeToClassic(this.group, context, time.monotonicMs());
+    if (classic) this.replace(classic);
   }
 
   /** Stores what changed. With an error the group has been given up and everything it owed was answered so. */

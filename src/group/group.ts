@@ -8,9 +8,17 @@ import type { Outbox } from './reply.ts';
 /** A reading of the monotonic clock, milliseconds. */
 export type Instant = number;
 
+/** By Kafka's names: `consumer.session.timeout.ms`, `consumer.heartbeat.interval.ms`. */
+export interface ConsumerGroupConfig {
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+}
+
 /** What a machine needs besides its requests. */
 export interface GroupContext {
   readonly settings: GroupSettings;
+  /** What is set for one group of the consumer protocol, within the bounds of the settings. */
+  readonly groupConfig: (groupId: string) => ConsumerGroupConfig;
   /** A fresh member id, beginning with `prefix`. */
   readonly newMemberId: (prefix: string) => string;
   /** Wall clock, milliseconds. */

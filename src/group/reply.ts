@@ -27,6 +27,12 @@ export class Outbox {
     this.#entries.push({ send: () => reply.send(response), fail: (error) => reply.fail(error) });
   }
 
+  /** Takes over what another outbox holds. */
+  adopt(other: Outbox): void {
+    this.#entries = [...other.#entries, ...this.#entries];
+    other.#entries = [];
+  }
+
   /** Empties the outbox and sends everything; with an error code, every answer is replaced by that error. */
   deliver(error: ErrorCode = Errors.NONE): void {
     const entries = this.#entries;

@@ -51,7 +51,7 @@ export class ClassicGroup implements GroupMachine {
   #protocolType = '';
   #protocolName: string | null = null;
   #stateSinceMs: number;
-  #changed = false;
+  #unstored: StoredGroup | undefined;
   /** Members that were given their id and have yet to join with it. */
   readonly #pending = new Set<string>();
   /** Members whose sync of this generation is still to come. */
@@ -79,6 +79,24 @@ export class ClassicGroup implements GroupMachine {
     }
     if (snapshot.leaderId !== null) group.members.lead(snapshot.leaderId);
     if (snapshot.state === 'CompletingRebalance') group.#awaitSyncs(now);
+    return group;
+  }
+
+  /** A group that was of the other protocol until now: stable in that generation, then, if asked, rebalanced. */
+  static fromMembers(
+    groupId: string,
+    generationId: number,
+    members: readonly ClassicMember[],
+    rebalance: boolean,
+    context: GroupContext,
+    now: Instant,
+  ): ClassicGroup {
+    const inGroup = { protocolType: CONSUMER_PROTOCOL_TYPE, protocolName: null, leaderId: null, members };
+    const snapshot = { ...inGroup, generationId, state: 'Stable', stateSinceMs: context.nowMs() } as const;
+    const group = ClassicGroup.restore(groupId, snapshot, context, now);
+    group.#protocolName = group.members.selectProtocol();
+    group.keep();
+    if (rebalance) group.#prepareRebalance(now);
     return group;
   }
 
@@ -117,17 +135,18 @@ export class ClassicGroup implements GroupMachine {
   }
 
   takeStored(): StoredGroup | undefined {
-    if (!this.#changed) return undefined;
-    this.#changed = false;
-    return { groupId: this.groupId, type: this.type, epoch: this.epoch, state: writeClassicSnapshot(this.snapshot()) };
+    const unstored = this.#unstored;
+    this.#unstored = undefined;
+    return unstored;
   }
 
-  /** Wants to be stored though it has no member: a group that exists for its offsets. */
+  /** Has the group stored as it is now, whatever becomes of it before that is done: what is told of it is this. */
   keep(): void {
-    this.#changed = true;
+    const state = writeClassicSnapshot(this.#snapshot());
+    this.#unstored = { groupId: this.groupId, type: this.type, epoch: this.epoch, state };
   }
 
-  snapshot(): ClassicGroupSnapshot {
+  #snapshot(): ClassicGroupSnapshot {
     assert(this.#state !== 'PreparingRebalance', 'what is stored is a generation, not the way to it');
     return {
       generationId: this.#generationId,
@@ -264,7 +283,7 @@ export class ClassicGroup implements GroupMachine {
     assert(awaitingJoin, 'a member that joins awaits its answer');
     member.awaitingJoin = undefined;
     member.isNew = false;
-    this.#changed = true;
+    this.keep();
     const joined = this.#joined(member);
     if (skipAssignment) this.outbox.add(awaitingJoin, { ...joined, skipAssignment: this.#leads(member) });
     // Older clients would assign if they were told that they lead, so they hear of the id that led before.
@@ -347,10 +366,10 @@ export class ClassicGroup implements GroupMachine {
 
   #nextGeneration(): void {
     this.#generationId += 1;
-    this.#changed = true;
     this.#protocolName = this.members.size === 0 ? null : this.members.selectProtocol();
     for (const member of this.members) member.assignment = new Uint8Array(0);
     this.#enter(this.members.size === 0 ? 'Empty' : 'CompletingRebalance');
+    this.keep();
   }
 
   #answerJoins(now: Instant): void {
@@ -420,8 +439,8 @@ export class ClassicGroup implements GroupMachine {
       const member = this.members.get(memberId);
       if (member) member.assignment = assignment;
     }
-    this.#changed = true;
     this.#enter('Stable');
+    this.keep();
     if (this.#pendingSync.size === 0) this.deadlines.delete(SYNC);
     for (const member of this.members) {
       if (!member.awaitingSync) continue;

@@ -2,6 +2,8 @@
 import { GroupCoordinator } from '../../group/group-coordinator.ts';
 import type { ApiModule } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { consumerGroupDescribeHandler } from './consumer-group-describe.ts';
+import { consumerGroupHeartbeatHandler } from './consumer-group-heartbeat.ts';
 import { deleteGroupsHandler } from './delete-groups.ts';
 import { describeGroupsHandler } from './describe-groups.ts';
 import { findCoordinatorHandler } from './find-coordinator.ts';
@@ -16,7 +18,10 @@ import { syncGroupHandler } from './sync-group.ts';
 
 export async function groupApis(broker: Broker): Promise<ApiModule> {
   const { coordinator, time, random, logger, settings } = broker;
-  const groups = await GroupCoordinator.open({ store: coordinator, time, random, logger }, settings.group);
+  const groups = await GroupCoordinator.open(
+    { store: coordinator, listTopics: () => broker.engine.listTopics(), time, random, logger },
+    settings.group,
+  );
   return {
     handlers: [
       findCoordinatorHandler(broker),
@@ -30,6 +35,8 @@ export async function groupApis(broker: Broker): Promise<ApiModule> {
       describeGroupsHandler(groups),
       listGroupsHandler(groups),
       deleteGroupsHandler(groups),
+      consumerGroupHeartbeatHandler(groups),
+      consumerGroupDescribeHandler(groups),
     ],
     close: () => groups.close(),
   };

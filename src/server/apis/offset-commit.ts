@@ -2,11 +2,11 @@
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
+import { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetCommit } from '../../protocol/messages/offset-commit.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import { TopicIndex } from './topic-index.ts';
 
 /** From here on an unknown group has an error of its own (KIP-848). */
 const GROUP_ID_NOT_FOUND_FROM = 9;

@@ -1,10 +1,10 @@
 /** OffsetDelete: forgets committed offsets of topics that the group is not subscribed to. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
+import { TopicIndex } from '../../group/topic-index.ts';
 import { offsetDelete } from '../../protocol/messages/offset-delete.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import { TopicIndex } from './topic-index.ts';
 
 export function offsetDeleteHandler(broker: Broker, groups: GroupCoordinator): ApiHandler {
   return apiHandler({

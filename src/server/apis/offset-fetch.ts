@@ -5,11 +5,11 @@ import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
 import type { CommittedOffset } from '../../coordinator/group-store.ts';
 import type { TopicDescription } from '../../coordinator/topic-store.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
+import { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetFetch } from '../../protocol/messages/offset-fetch.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import { TopicIndex } from './topic-index.ts';
 
 /** Versions from which several groups are asked for at once. */
 const BATCHED_FROM = 8;

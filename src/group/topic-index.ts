@@ -1,7 +1,7 @@
 /** Topics by name and by id, built once per list that the engine hands out. */
-import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
-import type { Uuid } from '../../common/uuid.ts';
-import type { TopicDescription } from '../../coordinator/topic-store.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { Uuid } from '../common/uuid.ts';
+import type { TopicDescription } from '../coordinator/topic-store.ts';
 
 /** How a request names a topic: by name, or by id in the versions that do. */
 export interface TopicReference {
@@ -30,6 +30,11 @@ export class TopicIndex {
       TopicIndex.#byList.set(topics, index);
     }
     return index;
+  }
+
+  /** In the order of the list. */
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
   }
 
   byName(name: string): TopicDescription | undefined {

@@ -3,7 +3,7 @@
  * asks for one before it appends, and the order of a connection's requests must be the order of their appends.
  */
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
-import { TopicIndex } from './apis/topic-index.ts';
+import { TopicIndex } from '../group/topic-index.ts';
 
 export class BrokerTopics {
   readonly #engine: DisklessEngine;

@@ -1,11 +1,11 @@
 /** DeleteTopics: by name, or from version 6 on by name or id. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { deleteTopics } from '../../protocol/messages/delete-topics.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import type { TopicIndex } from './topic-index.ts';
 
 type DeleteTopicsRequest = RequestOf<typeof deleteTopics>;
 type DeletableTopicResult = ResponseOf<typeof deleteTopics>['responses'][number];

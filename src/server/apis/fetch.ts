@@ -5,11 +5,11 @@
  */
 import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
 import type { FetchParams, FetchPartition, FetchPartitionData } from '../../engine/diskless-engine.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { fetch } from '../../protocol/messages/fetch.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import type { TopicIndex } from './topic-index.ts';
 
 type FetchRequest = RequestOf<typeof fetch>;
 type FetchResponse = ResponseOf<typeof fetch>;

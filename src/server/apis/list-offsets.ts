@@ -1,11 +1,11 @@
 /** ListOffsets: the offset of a time, or one of Kafka's special timestamps. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { ListOffsetsPartition, ListOffsetsPartitionResult } from '../../engine/diskless-engine.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { listOffsets } from '../../protocol/messages/list-offsets.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import type { TopicIndex } from './topic-index.ts';
 
 type ListOffsetsRequest = RequestOf<typeof listOffsets>;
 type ListOffsetsResponse = ResponseOf<typeof listOffsets>;

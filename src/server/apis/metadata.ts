@@ -5,12 +5,12 @@
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
 import type { TopicDescription } from '../../coordinator/topic-store.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { metadata } from '../../protocol/messages/metadata.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 import { isInternalTopic } from '../topic-names.ts';
-import type { TopicIndex } from './topic-index.ts';
 
 type MetadataRequest = RequestOf<typeof metadata>;
 type MetadataResponse = ResponseOf<typeof metadata>;

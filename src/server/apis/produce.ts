@@ -7,12 +7,12 @@ import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import { ZERO_UUID } from '../../common/uuid.ts';
 import type { AppendPartition, AppendResult } from '../../engine/diskless-engine.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { produce } from '../../protocol/messages/produce.ts';
 import { type ApiHandler, apiHandler, CloseConnectionError } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 import { isInternalTopic } from '../topic-names.ts';
-import type { TopicIndex } from './topic-index.ts';
 
 type ProduceRequest = RequestOf<typeof produce>;
 type ProduceResponse = ResponseOf<typeof produce>;

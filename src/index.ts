@@ -17,6 +17,8 @@ export {
 } from './coordinator/in-memory-diskless-coordinator.ts';
 export type * from './coordinator/topic-store.ts';
 export type * from './engine/diskless-engine.ts';
+export { openEngine } from './engine/engine.ts';
+export { defaultEngineSettings, type EngineSettings } from './engine/settings.ts';
 export { type ObjectRange, planRangedGets, type RangeCostModel } from './fetch/fetch-planner.ts';
 export type * from './fetch/fetch-request.ts';
 export type * from './produce/append-request.ts';

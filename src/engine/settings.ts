@@ -1,11 +1,12 @@
 /** The engine's settings: plain, in Kafka's words with units, checked once, frozen. */
 import { ApiError } from '../common/errors.ts';
+import { defaultFetchSettings, type FetchSettings, fetchSettings } from '../fetch/fetch-settings.ts';
 import { isObjectKey } from '../storage/object-storage.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-export interface EngineSettings {
+export interface EngineSettings extends FetchSettings {
   /** This broker's id; with the uploader epoch it names who wrote a segment. @default 0 */
   readonly nodeId: number;
   /** Segments are stored as `<prefix>/<uuid>`. @default 'segments' */
@@ -37,6 +38,7 @@ export interface EngineSettings {
 }
 
 export const defaultEngineSettings: EngineSettings = Object.freeze({
+  ...defaultFetchSettings,
   nodeId: 0,
   objectKeyPrefix: 'segments',
   produceBufferMaxBytes: 4 * MIB,
@@ -86,6 +88,7 @@ export function engineSettings(given: Partial<EngineSettings> = {}): EngineSetti
     checkRange(name, settings[name as keyof EngineSettings], min, max);
   }
   checkTogether(settings);
+  fetchSettings(settings);
   return Object.freeze(settings);
 }
 

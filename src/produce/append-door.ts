@@ -9,6 +9,9 @@ import { type Deferred, deferred } from '../common/lifecycle.ts';
 import type { PartitionKey } from '../common/topic-id-partition.ts';
 import type { Slab, SlabPool } from '../worker/slab-pool.ts';
 
+/** Share of the account that requests may fill: batches that are recompressed need a second slab for a moment. */
+const ADMITTED_SHARE = 0.75;
+
 /** A request at the door. */
 export interface DoorRequest {
   /** Sizes of the slabs it needs, one per partition. */
@@ -57,7 +60,7 @@ export class AppendDoor {
       request.refuse(Errors.MESSAGE_TOO_LARGE, message);
       return;
     }
-    const leased = this.#waiting.size === 0 ? this.#leaseAll(request.sizes) : undefined;
+    const leased = this.#waiting.size === 0 ? this.#leaseAll(request) : undefined;
     if (leased) {
       request.admit(leased);
       return;
@@ -74,7 +77,7 @@ export class AppendDoor {
   /** Lets in whoever fits, in order. To be called whenever memory was given back. */
   pump(): void {
     for (const request of this.#waiting) {
-      const leased = this.#leaseAll(request.sizes);
+      const leased = this.#leaseAll(request);
       if (!leased) break;
       this.#remove(request);
       request.admit(leased);
@@ -115,10 +118,13 @@ export class AppendDoor {
   }
 
   /** All slabs of a request, or none: a request that held some while it waits could block another one for ever. */
-  #leaseAll(sizes: readonly number[]): Slab[] | undefined {
+  #leaseAll({ sizes, sizeBytes }: DoorRequest): Slab[] | undefined {
+    const { slabs } = this.#options;
+    const held = slabs.leasedBytes('append');
+    if (held > 0 && held + sizeBytes > slabs.capacityBytes('append') * ADMITTED_SHARE) return undefined;
     const leased: Slab[] = [];
     for (const size of sizes) {
-      const slab = this.#options.slabs.lease(size, 'append');
+      const slab = slabs.lease(size, 'append');
       if (!slab) {
         for (const taken of leased) taken.release();
         return undefined;

@@ -14,12 +14,12 @@ import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts
 import type { ValidatedBatch, ValidationOptions } from '../record/validation.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
-import type { RewrittenRun } from '../worker/rewritten-run.ts';
 import type { Slab } from '../worker/slab-pool.ts';
 import { AppendCall } from './append-call.ts';
 import { AppendDoor } from './append-door.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from './append-request.ts';
 import type { BackoffSettings } from './backoff.ts';
+import type { CommitListener } from './commit-listener.ts';
 import { CommittedRuns } from './committed-runs.ts';
 import { failedAppend, PendingBatch } from './pending-batch.ts';
 import { SegmentCommitter } from './segment-committer.ts';
@@ -51,8 +51,7 @@ export interface AppendServiceOptions {
   readonly requestTimeoutMs: number;
   readonly maxWaitingRequests: number;
   readonly maxWaitingBytes: number;
-  /** Takes over a reference to each run's slab. Must not throw. */
-  readonly onCommitted: (runs: readonly RewrittenRun[]) => void;
+  readonly commitListener: CommitListener;
   /** A segment's outcome cannot be found out: appending must stop. */
   readonly onFatal: (reason: string) => void;
 }

@@ -10,6 +10,7 @@ import type { Logger } from '../common/logger.ts';
 import type { CommitBatchResult } from '../coordinator/diskless-coordinator.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import type { CommitListener } from './commit-listener.ts';
 import type { PendingBatch } from './pending-batch.ts';
 
 /** Diskless partitions have no leader elections: their epoch is always 0. */
@@ -18,8 +19,7 @@ const LEADER_EPOCH = 0;
 export interface CommittedRunsOptions {
   readonly recordPool: RecordPool;
   readonly logger: Logger;
-  /** Takes over a reference to each run's slab. Must not throw. */
-  readonly onCommitted: (runs: readonly RewrittenRun[]) => void;
+  readonly commitListener: CommitListener;
 }
 
 export class CommittedRuns {
@@ -31,7 +31,7 @@ export class CommittedRuns {
   }
 
   /** Takes the slabs of batches that are in the log now; duplicates and refused ones keep theirs. */
-  add(batches: readonly PendingBatch[], results: readonly CommitBatchResult[]): void {
+  add(objectKey: string, batches: readonly PendingBatch[], results: readonly CommitBatchResult[]): void {
     const rewriting: Promise<RewrittenRun | undefined>[] = [];
     batches.forEach((batch, index) => {
       const result = results[index]!;
@@ -40,7 +40,8 @@ export class CommittedRuns {
     const rewritten = Promise.all(rewriting);
     this.#handedOver = this.#handedOver.then(async () => {
       const runs = (await rewritten).filter((run) => run !== undefined);
-      if (runs.length > 0) this.#options.onCommitted(runs);
+      if (runs.length > 0) this.#options.commitListener.onCommitted(runs);
+      this.#options.commitListener.onCommitSettled(objectKey);
     });
   }
 

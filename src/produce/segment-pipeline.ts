@@ -10,6 +10,7 @@ import type { Logger } from '../common/logger.ts';
 import type { Time } from '../common/time.ts';
 import type { CommitBatchResult } from '../coordinator/diskless-coordinator.ts';
 import type { ClosedSegment, SegmentCommit } from './closed-segment.ts';
+import type { CommitListener } from './commit-listener.ts';
 import type { CommitTurn } from './commit-order.ts';
 import type { CommittedRuns } from './committed-runs.ts';
 import type { CommitOutcome, SegmentCommitter } from './segment-committer.ts';
@@ -24,6 +25,7 @@ export interface SegmentPipelineOptions {
   readonly uploader: SegmentUploader;
   readonly committer: SegmentCommitter;
   readonly committedRuns: CommittedRuns;
+  readonly commitListener: CommitListener;
   readonly uploaderId: number;
   readonly uploaderEpoch: number;
   readonly uploadConcurrency: number;
@@ -95,7 +97,19 @@ export class SegmentPipeline {
       await this.#giveUp(upload.objectKey, 'every batch of the segment had failed before', () => {});
       return;
     }
-    this.#conclude(await this.#options.committer.commit(commit.request, this.#abort.signal), commit, failForGood);
+    this.#conclude(await this.#commit(commit), commit, failForGood);
+  }
+
+  async #commit({ request }: SegmentCommit): Promise<CommitOutcome> {
+    const { committer, commitListener } = this.#options;
+    let outcome: CommitOutcome | undefined;
+    commitListener.onCommitting(request.objectKey);
+    try {
+      outcome = await committer.commit(request, this.#abort.signal);
+      return outcome;
+    } finally {
+      if (outcome?.outcome !== 'committed') commitListener.onCommitSettled(request.objectKey);
+    }
   }
 
   #upload(segment: ClosedSegment, encoded: EncodedSegment): Promise<UploadOutcome> {
@@ -128,10 +142,10 @@ export class SegmentPipeline {
     }
   }
 
-  #deliver({ batches }: SegmentCommit, results: readonly CommitBatchResult[]): void {
+  #deliver({ request, batches }: SegmentCommit, results: readonly CommitBatchResult[]): void {
     assert(results.length === batches.length, 'the coordinator answers every batch of a commit');
     this.counters.segmentsCommitted += 1;
-    this.#options.committedRuns.add(batches, results);
+    this.#options.committedRuns.add(request.objectKey, batches, results);
     batches.forEach((batch, index) => {
       const result = results[index]!;
       batch.settleCommitted(result, result.error === Errors.NONE ? '' : refusal(result));

@@ -1,0 +1,255 @@
+/**
+ * The engine: constructs everything behind storage and coordinator, hands calls to the append and the fetch side, and
+ * closes it all in order. Main thread. Storage and coordinator stay the caller's.
+ */
+import { ApiError, type ErrorCode } from '../common/errors.ts';
+import { DisposalStack } from '../common/lifecycle.ts';
+import { silentLogger } from '../common/logger.ts';
+import { noopMeter } from '../common/metrics.ts';
+import { systemRandom } from '../common/random.ts';
+import { systemTime, type Time, type Timer } from '../common/time.ts';
+import type { Uuid } from '../common/uuid.ts';
+import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
+import type { TopicDescription } from '../coordinator/topic-store.ts';
+import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
+import { type FetchService, openFetchService } from '../fetch/fetch-service.ts';
+import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+import { AppendService } from '../produce/append-service.ts';
+import { segmentChecksums } from '../produce/segment-checksums.ts';
+import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
+import type { RecordPool } from '../worker/record-pool.ts';
+import { answered } from './coordinator-failure.ts';
+import type {
+  DisklessEngine,
+  EngineComponents,
+  EngineStats,
+  EngineStatus,
+  ListOffsetsPartition,
+  ListOffsetsPartitionResult,
+  NewTopic,
+} from './diskless-engine.ts';
+import { listOffsets } from './offset-lookup.ts';
+import { type EngineSettings, engineSettings } from './settings.ts';
+import { type CreateTopicResult, createTopics, deleteTopics } from './topic-admin.ts';
+import { TopicCatalog } from './topic-catalog.ts';
+
+type Components = Required<EngineComponents>;
+
+interface Parts {
+  readonly components: Components;
+  readonly recordPool: RecordPool;
+  readonly topics: TopicCatalog;
+  readonly fetchService: FetchService;
+  readonly appendService: AppendService;
+  /** Filled in when a segment's outcome cannot be found out. */
+  readonly failure: { error: Error | undefined };
+}
+
+/**
+ * Opens an engine over a storage and a coordinator; nothing is left behind when it fails.
+ * @throws ApiError INVALID_CONFIG for a bad setting; CoordinatorError when the coordinator does not answer
+ */
+export async function openEngine(
+  given: EngineComponents,
+  partialSettings?: Partial<EngineSettings>,
+): Promise<DisklessEngine> {
+  const settings = engineSettings(partialSettings);
+  const components: Components = {
+    objectStorage: given.objectStorage,
+    coordinator: given.coordinator,
+    time: given.time ?? systemTime,
+    random: given.random ?? systemRandom,
+    meter: given.meter ?? noopMeter,
+    logger: given.logger ?? silentLogger,
+  };
+  const opened = new DisposalStack();
+  try {
+    return new Engine(await openParts(components, settings, opened));
+  } catch (error) {
+    await opened.dispose();
+    throw error;
+  }
+}
+
+async function openParts(components: Components, settings: EngineSettings, opened: DisposalStack): Promise<Parts> {
+  const { coordinator, logger } = components;
+  const recordPool = opened.use(await openRecordPool(recordPoolOptions(components, settings)), (pool) => pool.close());
+  const topics = opened.use(await TopicCatalog.open(coordinator, logger), (catalog) => catalog.close());
+  const fetchService = opened.use(openFetchService({ ...components, recordPool, settings }), (service) =>
+    service.close(),
+  );
+  const { epoch } = await coordinator.registerUploader(settings.nodeId);
+  const failure: { error: Error | undefined } = { error: undefined };
+  const appendService = new AppendService({
+    ...components,
+    ...appendSettings(settings),
+    recordPool,
+    checksums: segmentChecksums(),
+    topics,
+    uploaderId: settings.nodeId,
+    uploaderEpoch: epoch,
+    commitListener: fetchService,
+    onFatal: (reason) => {
+      failure.error ??= new Error(reason);
+      logger.error({ reason }, 'the engine accepts no more appends');
+    },
+  });
+  return { components, recordPool, topics, fetchService, appendService, failure };
+}
+
+function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
+  const { produceMemoryBytes, fetchMemoryBytes, workerThreads } = settings;
+  const threads = workerThreads === undefined ? {} : { workerThreads };
+  return { appendCapacityBytes: produceMemoryBytes, fetchCapacityBytes: fetchMemoryBytes, time, logger, ...threads };
+}
+
+function appendSettings(settings: EngineSettings) {
+  return {
+    objectKeyPrefix: settings.objectKeyPrefix,
+    maxSegmentBytes: settings.produceBufferMaxBytes,
+    commitIntervalMs: settings.produceCommitIntervalMs,
+    uploadConcurrency: settings.produceUploadConcurrency,
+    uploadDeadlineMs: settings.produceUploadDeadlineMs,
+    commitDeadlineMs: settings.produceCommitDeadlineMs,
+    requestTimeoutMs: settings.produceRequestTimeoutMs,
+    maxWaitingRequests: settings.produceMaxWaitingRequests,
+    maxWaitingBytes: settings.produceMaxWaitingBytes,
+    backoff: { initialMs: settings.retryBackoffMs, maxMs: settings.retryBackoffMaxMs },
+  };
+}
+
+class Engine implements DisklessEngine {
+  readonly #parts: Parts;
+  #status: 'open' | 'closing' | 'closed' = 'open';
+  #ending: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get status(): EngineStatus {
+    return this.#status === 'open' && this.failure ? 'failed' : this.#status;
+  }
+
+  get failure(): Error | undefined {
+    return this.#parts.failure.error;
+  }
+
+  get appendBacklogBytes(): number {
+    return this.#parts.appendService.backlogBytes;
+  }
+
+  whenAppendRoom(): Promise<void> {
+    return this.#parts.appendService.whenRoom();
+  }
+
+  async append(partitions: readonly AppendPartition[], options?: AppendOptions): Promise<AppendResult[]> {
+    this.#requireOpen();
+    const { failure } = this;
+    if (failure) throw new ApiError('KAFKA_STORAGE_ERROR', failure.message, { cause: failure });
+    return this.#parts.appendService.append(partitions, options);
+  }
+
+  async fetch(
+    params: FetchParams,
+    partitions: readonly FetchPartition[],
+    options?: { signal?: AbortSignal },
+  ): Promise<FetchResult> {
+    this.#requireOpen();
+    return this.#parts.fetchService.fetch(params, partitions, options);
+  }
+
+  async listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]> {
+    this.#requireOpen();
+    const { components, fetchService, recordPool } = this.#parts;
+    return listOffsets({ coordinator: components.coordinator, fetchService, recordPool }, requests);
+  }
+
+  async deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]> {
+    this.#requireOpen();
+    return answered(this.#parts.components.coordinator.deleteRecords(requests));
+  }
+
+  async listTopics(): Promise<readonly TopicDescription[]> {
+    this.#requireOpen();
+    return answered(this.#parts.components.coordinator.listTopics());
+  }
+
+  async createTopics(topics: readonly NewTopic[]): Promise<CreateTopicResult[]> {
+    this.#requireOpen();
+    const { coordinator, random } = this.#parts.components;
+    return createTopics(coordinator, random, topics);
+  }
+
+  async deleteTopics(topicIds: readonly Uuid[]): Promise<{ error: ErrorCode; message: string }[]> {
+    this.#requireOpen();
+    return deleteTopics(this.#parts.components.coordinator, topicIds);
+  }
+
+  async flush(): Promise<void> {
+    this.#requireOpen();
+    await this.#parts.appendService.flush();
+  }
+
+  stats(): EngineStats {
+    const { appendService, fetchService, recordPool } = this.#parts;
+    const { slabs } = recordPool;
+    const { cachedBytes: _, ...fetching } = fetchService.stats();
+    return {
+      ...appendService.counters,
+      ...fetching,
+      bufferedBytes: slabs.leasedBytes('append'),
+      leasedBytes: slabs.leasedBytes('append') + slabs.leasedBytes('fetch'),
+    };
+  }
+
+  close(options: { timeoutMs?: number } = {}): Promise<void> {
+    this.#ending ??= this.#close(options.timeoutMs);
+    return this.#ending;
+  }
+
+  /** During a close it cuts the draining short. */
+  async destroy(cause: Error = new Error('destroy() was called')): Promise<void> {
+    if (this.#status === 'open') this.#ending = this.#close(0, cause);
+    else if (this.#status === 'closing') await this.#parts.appendService.destroy(cause);
+    await this.#ending;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Appends first: what they commit is still handed to the fetch side, and parked fetches see it before they end. */
+  async #close(timeoutMs: number | undefined, cause?: Error): Promise<void> {
+    this.#status = 'closing';
+    const { appendService, fetchService, topics, recordPool, components } = this.#parts;
+    const parts = new DisposalStack();
+    parts.use(recordPool, (pool) => pool.close());
+    parts.use(topics, (catalog) => catalog.close());
+    parts.use(fetchService, (service) => service.close());
+    parts.use(appendService, (service) =>
+      cause ? service.destroy(cause) : drain(service, timeoutMs, components.time),
+    );
+    try {
+      await parts.dispose();
+    } finally {
+      this.#status = 'closed';
+    }
+  }
+
+  #requireOpen(): void {
+    if (this.#status === 'open') return;
+    throw new ApiError('KAFKA_STORAGE_ERROR', `the engine is ${this.#status}; open a new one`);
+  }
+}
+
+/** Commits what was accepted; past the timeout what is left is answered as of unknown outcome. */
+async function drain(service: AppendService, timeoutMs: number | undefined, time: Time): Promise<void> {
+  const tooLate = (): void => void service.destroy(new Error(`close() did not finish within ${timeoutMs} ms`));
+  const timer: Timer | undefined = timeoutMs === undefined ? undefined : time.setTimer(timeoutMs, tooLate);
+  try {
+    await service.close();
+  } finally {
+    timer?.cancel();
+  }
+}

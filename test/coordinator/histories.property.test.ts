@@ -1,0 +1,40 @@
+/** Random histories: SQLite answers everything as the in-memory reference does, also across restarts. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
+import { openSqliteCoordinator } from '../../src/sqlite.ts';
+import { SettableTime } from './fixture.ts';
+import { HistoryRunner, history, type Reopenable } from './history.ts';
+
+const RUNS = Number(process.env.SHOAL_HISTORIES ?? 6);
+
+it('SQLite agrees with memory on random histories', { timeout: 600_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'shoal-histories-'));
+  const time = new SettableTime();
+  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: 100 };
+  const open = () => openSqliteCoordinator({ ...settings, path: join(folder, 'coordinator.db') });
+  const memory = { current: new InMemoryDisklessCoordinator(settings), reopen: async () => {} };
+  const sqlite: Reopenable = {
+    current: await open(),
+    async reopen() {
+      await this.current.close();
+      this.current = await open();
+    },
+  };
+  const counts: Record<string, number> = {};
+  const property = fc.asyncProperty(history, async (steps) => {
+    const runner = new HistoryRunner([memory, sqlite], time);
+    await runner.play(steps);
+    for (const [name, count] of Object.entries(runner.counts)) counts[name] = (counts[name] ?? 0) + count;
+  });
+  // fast-check prints the seed and the shrunk history when it fails.
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+  await sqlite.current.close();
+  await rm(folder, { recursive: true });
+  for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {
+    expect(counts[outcome], `batches with outcome ${outcome} in ${JSON.stringify(counts)}`).toBeGreaterThan(0);
+  }
+});

@@ -2,6 +2,7 @@
  * What a commit must look like before any implementation touches its store. A request that fails here is a bug of the
  * caller (the produce path wrote the segment itself), so the whole of it is refused with `invalid`.
  */
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import { isUuid } from '../common/uuid.ts';
 import { type CommitBatch, type CommitFileRequest, CoordinatorError } from './diskless-coordinator.ts';
 
@@ -25,10 +26,12 @@ export function validateObjectKey(objectKey: string): void {
   }
 }
 
+function partitionFault({ topicId, partition }: TopicIdPartition): string | undefined {
+  return isUuid(topicId) && isInt(partition, 0, MAX_INT32) ? undefined : `"${topicId}-${partition}" is no partition`;
+}
+
 /** What is wrong with a batch that follows one ending at `previousEnd`, or undefined. */
 function batchFault(batch: CommitBatch, previousEnd: number, sizeBytes: number): string | undefined {
-  const { topicId, partition } = batch.topicIdPartition;
-  if (!isUuid(topicId) || !isInt(partition, 0, MAX_INT32)) return `"${topicId}-${partition}" is no partition`;
   if (!isInt(batch.size, MIN_BATCH_SIZE, MAX_INT32)) return `size ${batch.size} is below ${MIN_BATCH_SIZE}`;
   if (!isInt(batch.position, previousEnd, sizeBytes - batch.size)) {
     return `position ${batch.position} size ${batch.size} overlaps its predecessor or passes the object's end`;
@@ -61,9 +64,13 @@ export function validateCommit(request: CommitFileRequest): void {
   }
   if (request.batches.length === 0) refuse('a segment without batches');
   let end = 0;
+  let partition: TopicIdPartition | undefined;
   for (const [index, batch] of request.batches.entries()) {
-    const fault = batchFault(batch, end, request.sizeBytes);
+    const fault =
+      (batch.topicIdPartition === partition ? undefined : partitionFault(batch.topicIdPartition)) ??
+      batchFault(batch, end, request.sizeBytes);
     if (fault !== undefined) refuse(`batch ${index} of ${request.objectKey}: ${fault}`);
     end = batch.position + batch.size;
+    partition = batch.topicIdPartition;
   }
 }

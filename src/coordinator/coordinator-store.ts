@@ -39,7 +39,10 @@ type Errored = { readonly error: ErrorCode };
 type Configs = Readonly<Record<string, string>>;
 type ConfigChanges = Readonly<Record<string, string | null>>;
 
-/** The operations of `DisklessCoordinator`, less those that are answered without the store. */
+/**
+ * The operations of `DisklessCoordinator`, less those that are answered without the store. Commits and object keys were
+ * validated before they come here.
+ */
 export interface CoordinatorStore {
   registerUploader(nodeId: number): { epoch: number };
   commitFile(request: CommitFileRequest): CommitFileResult;

@@ -7,9 +7,11 @@ import { type Deferred, deferred } from '../common/lifecycle.ts';
 import { type Random, systemRandom } from '../common/random.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import { randomUuid, type Uuid } from '../common/uuid.ts';
-import type { CoordinatorSettings, StoreChanges, StoreOperation } from './coordinator-store.ts';
-import { CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
+import type { CoordinatorSettings, CoordinatorStore, StoreChanges, StoreOperation } from './coordinator-store.ts';
+import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
+import { decodeResults } from './sqlite/blobs.ts';
 import type { SqliteWorkerOptions, WorkerMessage, WorkerOpened, WorkerRequest } from './sqlite/messages.ts';
+import { packCommit } from './sqlite/packed-commit.ts';
 import { StoreCoordinator, type StoreResult, type StoreTransport } from './store-coordinator.ts';
 
 export interface SqliteCoordinatorOptions extends CoordinatorSettings {
@@ -53,13 +55,20 @@ class WorkerTransport implements StoreTransport {
     return this.#opened.promise;
   }
 
-  call<O extends StoreOperation>(operation: O, args: readonly unknown[]): Promise<StoreResult<O>> {
+  async call<O extends StoreOperation>(operation: O, args: Parameters<CoordinatorStore[O]>): Promise<StoreResult<O>> {
+    if (operation !== 'commitFile') return (await this.#ask(operation, args)) as StoreResult<O>;
+    const packed = packCommit(args[0] as CommitFileRequest);
+    const results = (await this.#ask(operation, [packed])) as Uint8Array;
+    return { batches: decodeResults(results) } as StoreResult<O>;
+  }
+
+  #ask(operation: StoreOperation, args: readonly unknown[]): Promise<unknown> {
     if (this.#failure) return Promise.reject(this.#failure);
     const id = this.#nextId++;
     const answer = deferred<unknown>();
     this.#pending.set(id, answer);
     this.#post({ id, nowMs: this.#time.nowMs(), operation, args });
-    return answer.promise as Promise<StoreResult<O>>;
+    return answer.promise;
   }
 
   async close(): Promise<void> {

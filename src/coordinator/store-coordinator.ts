@@ -5,6 +5,7 @@
 import { once } from '../common/lifecycle.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
+import { validateCommit, validateObjectKey } from './commit-validation.ts';
 import type { CoordinatorStore, StoreChanges, StoreOperation } from './coordinator-store.ts';
 import {
   type AbandonFileResult,
@@ -72,10 +73,12 @@ export class StoreCoordinator implements DisklessCoordinator {
   registerUploader(nodeId: number) {
     return this.#call('registerUploader', nodeId);
   }
-  commitFile(request: CommitFileRequest): Promise<CommitFileResult> {
+  async commitFile(request: CommitFileRequest): Promise<CommitFileResult> {
+    validateCommit(request);
     return this.#call('commitFile', request);
   }
-  abandonFile(objectKey: string): Promise<AbandonFileResult> {
+  async abandonFile(objectKey: string): Promise<AbandonFileResult> {
+    validateObjectKey(objectKey);
     return this.#call('abandonFile', objectKey);
   }
   findBatches(request: FindBatchesRequest) {

@@ -6,7 +6,6 @@ import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { type PartitionKey, partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { Uuid } from '../../common/uuid.ts';
 import { applyStaged, assignOffsets, DEFAULT_MAX_COORDINATE_BYTES, type StagedLog } from '../assign-offsets.ts';
-import { validateCommit, validateObjectKey } from '../commit-validation.ts';
 import {
   ChangeCollector,
   type CoordinatorSettings,
@@ -85,7 +84,6 @@ export class InMemoryStore implements CoordinatorStore {
   }
 
   commitFile(request: CommitFileRequest): CommitFileResult {
-    validateCommit(request);
     const earlier = this.#files.earlierResult(request);
     if (earlier) return earlier;
     const nowMs = this.#nowMs();
@@ -115,7 +113,6 @@ export class InMemoryStore implements CoordinatorStore {
   }
 
   abandonFile(objectKey: string): AbandonFileResult {
-    validateObjectKey(objectKey);
     return this.#files.abandon(objectKey, this.#nowMs());
   }
 

@@ -14,14 +14,21 @@ function readAll<T>(bytes: Uint8Array, readOne: (reader: ByteReader) => T): T[] 
   return values;
 }
 
+const encodedResults = new WeakMap<readonly CommitBatchResult[], Uint8Array>();
+
+/** Encoded once, for the table and for the way to the main thread. */
 export function encodeResults(results: readonly CommitBatchResult[]): Uint8Array {
+  const known = encodedResults.get(results);
+  if (known) return known;
   for (const result of results) {
     writer.number(result.error * 2 + (result.duplicate ? 1 : 0));
     writer.bigint(result.baseOffset);
     writer.bigint(result.logAppendTimeMs);
     writer.bigint(result.logStartOffset);
   }
-  return writer.finish();
+  const bytes = writer.finish();
+  encodedResults.set(results, bytes);
+  return bytes;
 }
 
 export function decodeResults(bytes: Uint8Array): CommitBatchResult[] {

@@ -3,10 +3,17 @@
  * that a bad one fails alone. Nothing is answered before COMMIT; if COMMIT fails, nothing was done, every writer hears
  * it, and what was cached is dropped.
  */
-import { type CoordinatorStore, READ_OPERATIONS, type StoreChanges } from '../coordinator-store.ts';
+import {
+  type CoordinatorStore,
+  READ_OPERATIONS,
+  type StoreChanges,
+  type StoreOperation,
+} from '../coordinator-store.ts';
 import { CoordinatorError } from '../diskless-coordinator.ts';
+import { encodeResults } from './blobs.ts';
 import { type SqlDatabase, sqliteResultCode } from './driver.ts';
 import type { WorkerCall, WorkerOutcome } from './messages.ts';
+import { type PackedCommit, unpackCommit } from './packed-commit.ts';
 
 /** What group commit needs of the store besides its operations. */
 export interface TransactionalStore extends CoordinatorStore {
@@ -62,9 +69,16 @@ export class GroupCommit {
 
   #perform({ id, nowMs, operation, args }: WorkerCall): WorkerOutcome {
     this.#setClock(nowMs);
-    const run = this.#store[operation] as (...args: readonly unknown[]) => unknown;
-    const result = run.apply(this.#store, args as unknown[]);
+    const result = operation === 'commitFile' ? this.#commitFile(args[0] as PackedCommit) : this.#run(operation, args);
     return { id, result, changes: this.#store.takeChanges() };
+  }
+
+  #run(operation: StoreOperation, args: readonly unknown[]): unknown {
+    return (this.#store[operation] as (...args: readonly unknown[]) => unknown).apply(this.#store, args as unknown[]);
+  }
+
+  #commitFile(packed: PackedCommit): Uint8Array {
+    return encodeResults(this.#store.commitFile(unpackCommit(packed)).batches);
   }
 
   /** For calls outside any transaction. */

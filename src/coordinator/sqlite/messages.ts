@@ -22,7 +22,10 @@ export type WorkerOpened =
     }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** One operation; `nowMs` is the coordinator's clock when it was asked for. */
+/**
+ * One operation; `nowMs` is the coordinator's clock when it was asked for. `commitFile` takes a `PackedCommit` and gives
+ * its encoded results.
+ */
 export interface WorkerCall {
   readonly id: number;
   readonly nowMs: number;

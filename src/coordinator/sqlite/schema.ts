@@ -14,7 +14,8 @@
  */
 export const MIGRATIONS: readonly string[] = [
   `
-  CREATE TABLE meta (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+  CREATE TABLE cluster (cluster_id TEXT NOT NULL);
+  CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE topics (
     topic_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, partitions INTEGER NOT NULL, configs TEXT NOT NULL
   ) WITHOUT ROWID;

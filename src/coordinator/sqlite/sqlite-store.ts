@@ -6,7 +6,6 @@ import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { Uuid } from '../../common/uuid.ts';
 import { assignOffsets, DEFAULT_MAX_COORDINATE_BYTES } from '../assign-offsets.ts';
-import { validateCommit, validateObjectKey } from '../commit-validation.ts';
 import {
   ChangeCollector,
   type CoordinatorSettings,
@@ -80,8 +79,8 @@ export class SqliteStore implements CoordinatorStore {
 
   /** The cluster's id, which the first opening wrote. */
   clusterId(ifNew: Uuid): Uuid {
-    this.#database.sql("INSERT OR IGNORE INTO meta VALUES ('cluster_id', ?)").run(ifNew);
-    return this.#database.sql("SELECT value FROM meta WHERE name = 'cluster_id'").get()!.value as Uuid;
+    this.#database.sql('INSERT INTO cluster SELECT ? WHERE NOT EXISTS (SELECT 1 FROM cluster)').run(ifNew);
+    return this.#database.sql('SELECT cluster_id FROM cluster').get()!.cluster_id as Uuid;
   }
 
   get changeNumber(): number {
@@ -100,7 +99,7 @@ export class SqliteStore implements CoordinatorStore {
   }
 
   #storedChangeNumber(): number {
-    return Number(this.#database.sql("SELECT value FROM meta WHERE name = 'change_number'").get()?.value ?? 0);
+    return Number(this.#database.sql("SELECT value FROM counters WHERE name = 'change_number'").get()?.value ?? 0);
   }
 
   /** What changed since the last call, or undefined; the number is durable with the transaction. */
@@ -114,7 +113,7 @@ export class SqliteStore implements CoordinatorStore {
 
   /** Once before each COMMIT. */
   saveChangeNumber(): void {
-    this.#database.sql("INSERT OR REPLACE INTO meta VALUES ('change_number', ?)").run(this.#changeNumber);
+    this.#database.sql("INSERT OR REPLACE INTO counters VALUES ('change_number', ?)").run(this.#changeNumber);
   }
 
   registerUploader(nodeId: number): { epoch: number } {
@@ -122,7 +121,6 @@ export class SqliteStore implements CoordinatorStore {
   }
 
   commitFile(request: CommitFileRequest): CommitFileResult {
-    validateCommit(request);
     const earlier = this.#files.earlierResult(request);
     if (earlier) return earlier;
     const nowMs = this.#nowMs();
@@ -152,7 +150,6 @@ export class SqliteStore implements CoordinatorStore {
   }
 
   abandonFile(objectKey: string): AbandonFileResult {
-    validateObjectKey(objectKey);
     return this.#files.abandon(objectKey, this.#nowMs());
   }
 

@@ -94,7 +94,7 @@ export class TopicTable {
     validateBlockSize(size);
     const row = this.#database
       .sql(
-        `INSERT INTO meta VALUES ('next_producer_id', ?1) ON CONFLICT DO UPDATE SET value = value + ?1 RETURNING value`,
+        `INSERT INTO counters VALUES ('next_producer_id', ?1) ON CONFLICT DO UPDATE SET value = value + ?1 RETURNING value`,
       )
       .get(size)!;
     return { firstProducerId: (row.value as bigint) - BigInt(size), size };

@@ -1,0 +1,331 @@
+/**
+ * The Diskless Coordinator: what a commit costs against inserting its coordinates bare, what group commit saves, and that
+ * no lookup or deletion step depends on the depth of the log. PostgreSQL takes part where SHOAL_POSTGRES_URL is set.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { seededRandom } from '../src/common/random.ts';
+import type { TopicIdPartition } from '../src/common/topic-id-partition.ts';
+import { randomUuid } from '../src/common/uuid.ts';
+import type { CommitBatch, CommitFileRequest, DisklessCoordinator } from '../src/coordinator/diskless-coordinator.ts';
+import { SqlDatabase } from '../src/coordinator/sqlite/driver.ts';
+import { openSqliteCoordinator } from '../src/sqlite.ts';
+import { type BenchContext, quantile } from './harness.ts';
+
+const random = seededRandom(7);
+const BATCH_BYTES = 900;
+const PRODUCERS = 100;
+let files = 0;
+
+async function createTopic(
+  coordinator: DisklessCoordinator,
+  partitions: number,
+  configs: Record<string, string> = {},
+): Promise<TopicIdPartition[]> {
+  const topicId = randomUuid(random);
+  const [created] = await coordinator.createTopics([
+    { topicId, name: topicId, partitions, configs: { 'retention.ms': '-1', ...configs } },
+  ]);
+  if (created!.error !== 0) throw new Error(`createTopics answered ${created!.error}`);
+  return Array.from({ length: partitions }, (_, partition) => ({ topicId, partition }));
+}
+
+function request(batches: readonly CommitBatch[]): CommitFileRequest {
+  files += 1;
+  const last = batches.at(-1)!;
+  return {
+    objectKey: `${randomUuid(random)}/${files}`,
+    formatVersion: 0,
+    sizeBytes: last.position + last.size + 1,
+    uploaderId: 1,
+    uploaderEpoch: 1,
+    segmentSequence: files,
+    batches,
+  };
+}
+
+/** Makes segments as a busy broker does: each partition's batches side by side, from many idempotent producers. */
+class Producers {
+  readonly #sequences = new Map<string, number>();
+  readonly #partitions: readonly TopicIdPartition[];
+  readonly #now = BigInt(Date.now());
+  #turn = 0;
+
+  constructor(partitions: readonly TopicIdPartition[]) {
+    this.#partitions = partitions;
+  }
+
+  segment(batches: number, partitions: readonly TopicIdPartition[] = this.#partitions): CommitFileRequest {
+    const perPartition = batches / partitions.length;
+    const made: CommitBatch[] = [];
+    for (let index = 0; index < partitions.length; index += 1) {
+      const upTo = Math.round((index + 1) * perPartition);
+      while (made.length < upTo) made.push(this.#batch(partitions[index]!, made.length));
+    }
+    return request(made);
+  }
+
+  #batch(topicIdPartition: TopicIdPartition, index: number): CommitBatch {
+    this.#turn += 1;
+    const producerId = BigInt(this.#turn % PRODUCERS);
+    const key = `${topicIdPartition.partition} ${producerId}`;
+    const baseSequence = this.#sequences.get(key) ?? 0;
+    this.#sequences.set(key, baseSequence + 10);
+    return {
+      topicIdPartition,
+      position: 1 + index * BATCH_BYTES,
+      size: BATCH_BYTES,
+      lastOffsetDelta: 9,
+      maxTimestamp: this.#now + BigInt(this.#turn),
+      offsetOfMaxTimestampDelta: 9,
+      timestampType: 0,
+      producerId,
+      producerEpoch: 0,
+      baseSequence,
+    };
+  }
+}
+
+/** Commits prepared segments one after the other; asserts that every batch was accepted. */
+function committing(coordinator: DisklessCoordinator, segments: CommitFileRequest[]): () => Promise<number> {
+  return async () => {
+    const next = segments.pop();
+    if (!next) throw new Error('prepare more segments');
+    const { batches } = await coordinator.commitFile(next);
+    if (batches.some(({ error, duplicate }) => error !== 0 || duplicate)) throw new Error('a batch was refused');
+    return batches.length;
+  };
+}
+
+/** One transaction that inserts the rows of a commit's coordinates into the same table, with the same durability. */
+function bareInsert(path: string, logs: number): () => Promise<number> {
+  const database = new SqlDatabase(path);
+  database.exec('PRAGMA locking_mode = EXCLUSIVE');
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec('PRAGMA synchronous = FULL');
+  database.exec('PRAGMA cache_size = -65536');
+  database.exec('PRAGMA wal_autocheckpoint = 4096');
+  database.exec(
+    `CREATE TABLE coordinates (
+       log_id INTEGER NOT NULL, last_offset INTEGER NOT NULL, base_offset INTEGER NOT NULL, file_id INTEGER NOT NULL,
+       position INTEGER NOT NULL, size INTEGER NOT NULL, timestamp_type INTEGER NOT NULL, append_time_ms INTEGER NOT NULL,
+       max_timestamp INTEGER NOT NULL, max_timestamp_offset INTEGER NOT NULL, leader_epoch INTEGER NOT NULL,
+       PRIMARY KEY (log_id, last_offset)) WITHOUT ROWID`,
+  );
+  const insert = database.sql('INSERT INTO coordinates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const now = BigInt(Date.now());
+  let file = 0;
+  return async () => {
+    database.exec('BEGIN IMMEDIATE');
+    file += 1;
+    for (let log = 0; log < logs; log += 1) {
+      const base = BigInt(file) * 25n;
+      insert.run(log, base + 24n, base, file, log * BATCH_BYTES, BATCH_BYTES, 0, now, now, base + 9n, 0);
+    }
+    database.exec('COMMIT');
+    return logs;
+  };
+}
+
+async function benchCommits(bench: BenchContext, folder: string): Promise<void> {
+  const scale = bench.smoke ? 0.1 : 1;
+  const [batches, partitions] = [1_500 * scale, 600 * scale];
+  const coordinator = await openSqliteCoordinator({ path: join(folder, 'commits.db') });
+  /** Segments over a topic of their own, in the order in which they must be committed. */
+  const prepare = async (count: number, size: number, over: number): Promise<() => Promise<number>> => {
+    const producers = new Producers(await createTopic(coordinator, over));
+    return committing(coordinator, Array.from({ length: count }, () => producers.segment(size)).reverse());
+  };
+  const warm = bench.smoke ? 5 : 70;
+  const subject = await prepare(bench.smoke ? 80 : 400, batches, partitions);
+  const bare = bareInsert(join(folder, 'bare.db'), partitions);
+  const barePerBatch = bareInsert(join(folder, 'bare-batches.db'), batches);
+  // Until each log has pages of its own, a transaction dirties few of them; all sides are measured after that.
+  for (let i = 0; i < warm; i += 1) for (const side of [subject, bare, barePerBatch]) await side();
+  for (const clock of ['wall', 'cpu'] as const) {
+    await bench.contest({
+      name: `commit/sqlite/${batches}-batches${clock === 'cpu' ? '/cpu' : ''}`,
+      unit: 'batches/s',
+      amount: batches,
+      subject,
+      baselines: { 'bare-insert': bare, 'bare-insert-a-row-a-batch': barePerBatch },
+      same: () => true,
+      clock,
+      roundMs: bench.smoke ? 2 : 60,
+    });
+  }
+  const twice = await prepare(bench.smoke ? 60 : 160, batches, partitions);
+  await bench.contest({
+    name: `commit/sqlite/${batches * 2}-batches`,
+    unit: 'batches/s',
+    amount: batches * 2,
+    subject: await prepare(bench.smoke ? 60 : 120, batches * 2, partitions * 2),
+    baselines: { [`twice-${batches}`]: async () => (await twice()) + (await twice()) },
+    roundMs: bench.smoke ? 2 : 60,
+  });
+  const times: number[] = [];
+  const count = bench.smoke ? 5 : 100;
+  const one = await prepare(count, batches, partitions);
+  for (let i = 0; i < count; i += 1) {
+    const start = performance.now();
+    await one();
+    times.push(performance.now() - start);
+  }
+  bench.note(
+    `one commit of ${batches} batches: median ${quantile(times, 0.5).toFixed(1)} ms, p99 ${quantile(times, 0.99).toFixed(1)} ms`,
+  );
+  await coordinator.close();
+}
+
+async function benchGroupCommit(bench: BenchContext, folder: string): Promise<void> {
+  const coordinator = await openSqliteCoordinator({ path: join(folder, 'group.db') });
+  const partitions = await createTopic(coordinator, 64);
+  const producers = new Producers(partitions);
+  const waiting = bench.smoke ? 16 : 64;
+  for (const size of [1, 16]) {
+    let turn = 0;
+    const segments = (): CommitFileRequest[] =>
+      Array.from({ length: waiting }, () => {
+        turn += size;
+        const from = turn % 48;
+        return producers.segment(size, partitions.slice(from, from + size));
+      });
+    const prepared = Array.from({ length: bench.smoke ? 60 : 200 }, segments);
+    const next = (): CommitFileRequest[] => {
+      const made = prepared.pop();
+      if (!made) throw new Error('prepare more segments');
+      return made;
+    };
+    await bench.contest({
+      name: `group-commit/${waiting}x${size}-batch${size === 1 ? '' : 'es'}`,
+      unit: 'files/s',
+      amount: waiting,
+      subject: async () => {
+        const results = await Promise.all(next().map((one) => coordinator.commitFile(one)));
+        return results.length;
+      },
+      baselines: {
+        'one-at-a-time': async () => {
+          let done = 0;
+          for (const one of next()) {
+            await coordinator.commitFile(one);
+            done += 1;
+          }
+          return done;
+        },
+      },
+      same: (a, b) => a === b,
+      roundMs: bench.smoke ? 2 : 30,
+    });
+  }
+  await coordinator.close();
+}
+
+const COORDINATES_PER_FILE = 5_000;
+
+/** A log of so many coordinates, with timestamps that rise but for a spread of thousands of coordinates. */
+class DeepLog {
+  readonly coordinator: DisklessCoordinator;
+  readonly depth: number;
+  readonly of: TopicIdPartition;
+  #start = 0;
+
+  constructor(coordinator: DisklessCoordinator, depth: number, of: TopicIdPartition) {
+    this.coordinator = coordinator;
+    this.depth = depth;
+    this.of = of;
+  }
+
+  static async open(path: string, depth: number): Promise<DeepLog> {
+    const coordinator = await openSqliteCoordinator({ path });
+    const [of] = await createTopic(coordinator, 1, { 'retention.bytes': '0' });
+    for (let done = 0; done < depth; done += COORDINATES_PER_FILE) {
+      const count = Math.min(COORDINATES_PER_FILE, depth - done);
+      // A byte between two batches keeps them apart: one coordinate each.
+      const batches = Array.from({ length: count }, (_, i): CommitBatch => {
+        return {
+          topicIdPartition: of!,
+          position: 1 + i * (BATCH_BYTES + 1),
+          size: BATCH_BYTES,
+          lastOffsetDelta: 9,
+          maxTimestamp: BigInt(Math.max(0, done + i + Math.floor(random.next() * 4_000))),
+          offsetOfMaxTimestampDelta: 3,
+          timestampType: 0,
+          producerId: -1n,
+          producerEpoch: -1,
+          baseSequence: -1,
+        };
+      });
+      await coordinator.commitFile(request(batches));
+    }
+    return new DeepLog(coordinator, depth, of!);
+  }
+
+  /** The coordinates of 64 KiB somewhere in the log. */
+  async find(): Promise<number> {
+    const index = this.#start + Math.floor(random.next() * (this.depth - this.#start - 200));
+    const partitions = [{ topicIdPartition: this.of, fetchOffset: BigInt(index) * 10n, maxBytes: 65_536 }];
+    const [found] = await this.coordinator.findBatches({ partitions, maxBytes: 65_536 });
+    return found!.coordinates.length;
+  }
+
+  async listByTime(): Promise<number> {
+    const timestamp = BigInt(Math.floor(random.next() * (this.depth - 1)));
+    const [found] = await this.coordinator.listOffsets([{ topicIdPartition: this.of, timestamp }]);
+    if (!found || found.timestamp < timestamp) throw new Error('no offset for a time inside the log');
+    return 1;
+  }
+
+  /** Moves the log start offset on by one coordinate. */
+  async deleteRecords(): Promise<number> {
+    this.#start += 1;
+    const beforeOffset = BigInt(this.#start) * 10n;
+    const [deleted] = await this.coordinator.deleteRecords([{ topicIdPartition: this.of, beforeOffset }]);
+    if (deleted!.lowWatermark !== beforeOffset) throw new Error('the log start offset did not move');
+    return 1;
+  }
+
+  /** Drops 20 coordinates. */
+  async retentionStep(): Promise<number> {
+    const { coordinatesDeleted } = await this.coordinator.enforceRetention({ maxCoordinates: 20 });
+    this.#start += coordinatesDeleted;
+    if (coordinatesDeleted !== 20) throw new Error(`a step dropped ${coordinatesDeleted} coordinates`);
+    return coordinatesDeleted;
+  }
+}
+
+async function benchDepth(bench: BenchContext, folder: string): Promise<void> {
+  const [deepSize, shallowSize] = bench.smoke ? [20_000, 5_000] : [1_000_000, 10_000];
+  const deep = await DeepLog.open(join(folder, 'deep.db'), deepSize);
+  const shallow = await DeepLog.open(join(folder, 'shallow.db'), shallowSize);
+  const label = deepSize === 1_000_000 ? '1M' : `${deepSize}`;
+  const contest = async (name: string, run: (log: DeepLog) => Promise<number>, roundMs: number): Promise<void> => {
+    await bench.contest({
+      name: `${name}/${label}`,
+      unit: 'calls/s',
+      amount: 1,
+      subject: () => run(deep),
+      baselines: { [`at-${shallowSize}`]: () => run(shallow) },
+      same: () => true,
+      roundMs: bench.smoke ? 2 : roundMs,
+    });
+  };
+  await contest('find-batches', (log) => log.find(), 60);
+  await contest('list-offsets', (log) => log.listByTime(), 60);
+  await contest('delete-records', (log) => log.deleteRecords(), 20);
+  await contest('retention-step', (log) => log.retentionStep(), 10);
+  await deep.coordinator.close();
+  await shallow.coordinator.close();
+}
+
+export default async function benchCoordinator(bench: BenchContext): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'shoal-bench-coordinator-'));
+  try {
+    await benchCommits(bench, folder);
+    await benchGroupCommit(bench, folder);
+    await benchDepth(bench, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -55,6 +55,11 @@ export class ManualTime implements Time {
     await settle();
   }
 
+  /** Time passes, and nothing can run meanwhile: what fell due is late. */
+  stall(ms: number): void {
+    this.#elapsedMs += ms;
+  }
+
   /** Moves time on in steps until the promise settles; for work that also waits for threads and disks. */
   async advanceUntil<T>(promise: Promise<T>, stepMs = 50): Promise<T> {
     let settled = false;

@@ -7,4 +7,6 @@ export interface CommandEntry {
   readonly load: () => Promise<{ readonly command: Command }>;
 }
 
-export const commands: Readonly<Record<string, CommandEntry>> = {};
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
+};

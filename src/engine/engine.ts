@@ -175,10 +175,10 @@ class Engine implements DisklessEngine {
     return answered(this.#parts.components.coordinator.listTopics());
   }
 
-  async createTopics(topics: readonly NewTopic[]): Promise<CreateTopicResult[]> {
+  async createTopics(topics: readonly NewTopic[], options?: { validateOnly?: boolean }): Promise<CreateTopicResult[]> {
     this.#requireOpen();
     const { coordinator, random } = this.#parts.components;
-    return createTopics(coordinator, random, topics);
+    return createTopics(coordinator, random, topics, options?.validateOnly ?? false);
   }
 
   async deleteTopics(topicIds: readonly Uuid[]): Promise<{ error: ErrorCode; message: string }[]> {

@@ -24,13 +24,15 @@ interface Refusal {
   readonly message: string;
 }
 
-/** Creates each topic whole or not at all; result i belongs to topic i. */
+/** Creates each topic whole or not at all; result i belongs to topic i. With `validateOnly` nothing is created. */
 export async function createTopics(
   coordinator: DisklessCoordinator,
   random: Random,
   topics: readonly NewTopic[],
+  validateOnly: boolean,
 ): Promise<CreateTopicResult[]> {
   const refusals = await refusalsOf(coordinator, topics);
+  if (validateOnly) return refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
   const requests = new Map<number, CreateTopicRequest>();
   topics.forEach(({ name, partitions, configs = {} }, index) => {
     if (!refusals[index]) requests.set(index, { topicId: randomUuid(random), name, partitions, configs });

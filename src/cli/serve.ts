@@ -1,0 +1,188 @@
+/** `shoal serve`: storage, coordinator, engine and broker host in one process, until a signal. Owns and closes all four. */
+import pino from 'pino';
+import { DisposalStack } from '../common/lifecycle.ts';
+import type { Logger } from '../common/logger.ts';
+import { systemTime } from '../common/time.ts';
+import { openEngine } from '../engine/engine.ts';
+import { type KafkaServer, startKafkaServer } from '../server/kafka-server.ts';
+import { ListenError, parseEndpoint } from '../server/listener.ts';
+import { CliError, type Command, UsageError } from './command.ts';
+import { type Components, openComponents } from './components.ts';
+import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
+import { greeting } from './greeting.ts';
+import { onStopSignals } from './signals.ts';
+import { packageVersion } from './version.ts';
+
+const flags = {
+  listen: {
+    value: 'HOST:PORT',
+    help: 'Where to accept Kafka clients; port 0 takes a free one.',
+    defaultText: '127.0.0.1:9092',
+  },
+  'advertised-listener': {
+    value: 'HOST:PORT',
+    help: 'Where clients are told to connect, when that is another address than --listen (a container, a proxy).',
+  },
+  data: {
+    value: 'FOLDER',
+    help: 'The data folder: made when it is missing, used by one process at a time.',
+    defaultText: './shoal-data',
+  },
+  storage: {
+    value: 'URL',
+    help:
+      'Where segments are stored: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME&path-style=true. ' +
+      'Credentials come from where AWS tools look for them.',
+    defaultText: 'segments/ in the data folder',
+  },
+  coordinator: {
+    value: 'URL',
+    help: 'What gives records their offsets: a SQLite file for one broker, or postgres://USER@HOST/DATABASE for many.',
+    defaultText: 'coordinator.db in the data folder',
+  },
+  'node-id': { value: 'N', help: "This broker's id, different for every broker of a cluster.", defaultText: '0' },
+  rack: { value: 'NAME', help: 'The rack or zone that this broker is in.' },
+  'num-partitions': { value: 'N', help: 'Partitions of a topic that is made without a number.', defaultText: '1' },
+  'auto-create-topics': {
+    value: 'true|false',
+    help: 'Whether a topic is made when a client first asks for it.',
+    defaultText: 'true',
+  },
+  insecure: {
+    help: 'Allow --listen on an address that others can reach. There is no encryption and no authentication yet.',
+  },
+  'log-level': {
+    value: 'LEVEL',
+    help: 'debug, info, warn or error. Logs are JSON lines on standard error.',
+    defaultText: 'info',
+  },
+} as const;
+
+type ServeFlags = FlagValues<typeof flags>;
+
+const help = `Usage: shoal serve [flags]
+
+Runs a broker that any Kafka client can use. Topics lie in object storage; any
+broker of a cluster serves any partition. Prints "ready HOST:PORT" on standard
+output when it accepts clients. SIGINT or SIGTERM drains: what was accepted is
+stored and answered, then it ends. A second one aborts.
+
+Without flags everything lies in ./shoal-data, and clients connect to
+127.0.0.1:9092:
+
+  kcat -b 127.0.0.1:9092 -t greetings -P
+
+Flags (the name in parentheses is the variable that means the same):
+${describeFlags(flags)}
+`;
+
+export const command: Command = {
+  help,
+  run: (args) => serve(readOptions(parseFlags(flags, args, process.env))),
+};
+
+const DRAIN_TIMEOUT_MS = 30_000;
+
+async function serve(options: ServeOptions): Promise<number> {
+  const opened = new DisposalStack();
+  const { stop, close } = onStopSignals(() => systemTime.monotonicMs(), abort);
+  opened.use(close, (leave) => leave());
+  try {
+    const host = await open(options, opened);
+    process.stdout.write(greeting({ ...host, version: packageVersion(), colours: usesColours(process.stdout) }));
+    await stop;
+    process.stdout.write('draining; a second signal aborts\n');
+  } catch (error) {
+    await opened.dispose();
+    throw error instanceof ListenError ? new CliError(error.message) : error;
+  }
+  // In the reverse order of opening: clients first, so that what they were promised is stored.
+  await opened.dispose();
+  return 0;
+}
+
+/** As after kill −9: what was acknowledged is stored, what was not is not promised. */
+function abort(): void {
+  process.stderr.write('shoal: aborted\n');
+  process.exit(1);
+}
+
+interface Host {
+  readonly server: KafkaServer;
+  readonly components: Components;
+}
+
+async function open(options: ServeOptions, opened: DisposalStack): Promise<Host> {
+  const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const components = opened.use(await openComponents(options), (one) => one.close());
+  const { nodeId, rack, insecure, advertisedListener } = options;
+  const engine = opened.use(await openEngine({ ...components, logger }, { nodeId }), (one) => one.close());
+  const server = opened.use(
+    await startKafkaServer(engine, {
+      coordinator: components.coordinator,
+      listen: options.listen,
+      ...(advertisedListener && { advertisedListener }),
+      ...(rack !== undefined && { rack }),
+      insecure,
+      nodeId,
+      settings: { numPartitions: options.numPartitions, autoCreateTopicsEnable: options.autoCreateTopics },
+      logger,
+    }),
+    (one) => one.close({ timeoutMs: DRAIN_TIMEOUT_MS }),
+  );
+  return { server, components };
+}
+
+function usesColours(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY === true && !process.env.NO_COLOR;
+}
+
+interface ServeOptions {
+  readonly listen: ReturnType<typeof parseEndpoint>;
+  readonly advertisedListener: ReturnType<typeof parseEndpoint> | undefined;
+  readonly data: string;
+  readonly storage: string | undefined;
+  readonly coordinator: string | undefined;
+  readonly nodeId: number;
+  readonly rack: string | undefined;
+  readonly numPartitions: number;
+  readonly autoCreateTopics: boolean;
+  readonly insecure: boolean;
+  readonly logLevel: string;
+}
+
+/** @throws UsageError that names the flag */
+function readOptions(values: ServeFlags): ServeOptions {
+  const endpoint = (flag: 'listen' | 'advertised-listener', text: string) => {
+    try {
+      return parseEndpoint(text);
+    } catch (error) {
+      throw new UsageError(`--${flag}: ${(error as Error).message}`);
+    }
+  };
+  const advertised = values['advertised-listener'];
+  return {
+    listen: endpoint('listen', values.listen ?? '127.0.0.1:9092'),
+    advertisedListener: advertised === undefined ? undefined : endpoint('advertised-listener', advertised),
+    data: values.data ?? './shoal-data',
+    storage: values.storage,
+    coordinator: values.coordinator,
+    nodeId: integer('node-id', values['node-id'] ?? '0', 0, 2 ** 31 - 1),
+    rack: values.rack,
+    numPartitions: integer('num-partitions', values['num-partitions'] ?? '1', 1, 10_000),
+    autoCreateTopics: oneOf('auto-create-topics', values['auto-create-topics'] ?? 'true', ['true', 'false']) === 'true',
+    insecure: values.insecure,
+    logLevel: oneOf('log-level', values['log-level'] ?? 'info', ['debug', 'info', 'warn', 'error']),
+  };
+}
+
+function integer(flag: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`--${flag} is "${text}"; an integer from ${min} to ${max} is needed`);
+}
+
+function oneOf(flag: string, text: string, allowed: readonly string[]): string {
+  if (allowed.includes(text)) return text;
+  throw new UsageError(`--${flag} is "${text}"; ${allowed.join(' or ')} is needed`);
+}

@@ -1,0 +1,218 @@
+/** The built command, as a person meets it: starting, refusing, stopping. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { main } from '../../src/cli/main.ts';
+import { fetch } from '../../src/protocol/messages/fetch.ts';
+import { metadata } from '../../src/protocol/messages/metadata.ts';
+import { produce } from '../../src/protocol/messages/produce.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
+import { HostProcess, root } from '../server/host-process.ts';
+import { WireClient } from '../server/wire-client.ts';
+import { plainBatch } from '../support/record-batches.ts';
+
+let folder: string;
+const hosts: HostProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shoal-cli-'));
+});
+afterEach(async () => {
+  for (const host of hosts.splice(0)) await host.stop('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const data = () => join(folder, 'data');
+
+async function start(options: Partial<Parameters<typeof HostProcess.start>[0]> = {}): Promise<HostProcess> {
+  const host = await HostProcess.start({ data: data(), ...options });
+  hosts.push(host);
+  return host;
+}
+
+/** Runs the command to its end. */
+function shoal(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...args], {
+    cwd: root,
+    encoding: 'utf8',
+    timeout: 15_000,
+  });
+  return { status, stdout, stderr };
+}
+
+const serve = (...flags: string[]) => shoal('serve', '--data', data(), '--listen', '127.0.0.1:0', ...flags);
+const connect = (host: HostProcess) => WireClient.connect(parseEndpoint(host.address));
+
+describe('shoal', () => {
+  it('prints its version and what it can do', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+    expect(shoal('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    expect(shoal('--help')).toMatchObject({ status: 0, stderr: '' });
+    expect(shoal('--help').stdout).toContain('serve');
+    expect(shoal('serve', '--help').stdout).toContain('--advertised-listener HOST:PORT');
+  });
+
+  it.each([
+    [[], 'shoal: a command is needed\nshoal --help shows how\n'],
+    [['serv'], 'shoal: unknown command serv; did you mean serve?\nshoal --help shows how\n'],
+    [['serve', '--prot', '1'], 'shoal: unknown flag --prot\nshoal serve --help shows how\n'],
+    [
+      ['serve', '--listen', 'nowhere'],
+      'shoal: --listen: "nowhere" is not HOST:PORT, for example 127.0.0.1:9092 or [::1]:9092\nshoal serve --help shows how\n',
+    ],
+    [['serve', '--node-id', '-1'], 'shoal: --node-id needs a value: --node-id N\nshoal serve --help shows how\n'],
+    [
+      ['serve', '--node-id=x'],
+      'shoal: --node-id is "x"; an integer from 0 to 2147483647 is needed\nshoal serve --help shows how\n',
+    ],
+    [
+      ['serve', '--storage', 'gs://user:secret@b'],
+      'shoal: --storage gs://…: not known; s3://BUCKET/PREFIX or a folder is\nshoal serve --help shows how\n',
+    ],
+  ])('refuses %j with exit code 2 and a way on', async (args, stderr) => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    try {
+      expect(await main(args[0] === 'serve' ? [...args, '--data', data()] : args)).toBe(2);
+      expect(written.mock.calls.map(([text]) => text).join('')).toBe(stderr);
+    } finally {
+      written.mockRestore();
+    }
+  });
+
+  it('passes its exit code on', () => {
+    expect(shoal('serv')).toMatchObject({ status: 2, stdout: '' });
+  });
+});
+
+describe('shoal serve', () => {
+  it('says what it serves, where the data lies and how to connect', async () => {
+    const host = await start({
+      flags: ['--advertised-listener', 'broker.example:0', '--node-id', '4'],
+      env: { SHOAL_RACK: 'r7' },
+    });
+    const { port } = parseEndpoint(host.address);
+    expect(host.output).toContain(`serves Kafka clients at broker.example:${port}\n`);
+    expect(host.output).toContain(join(data(), 'segments'));
+    expect(host.output).toContain(join(data(), 'coordinator.db'));
+    expect(host.output).toContain(`kcat -b broker.example:${port}`);
+    expect(host.output).not.toContain('\u001b[');
+    const client = await connect(host);
+    const { brokers, clusterId } = await client.call(metadata, 9, { topics: [] });
+    expect(brokers).toEqual([{ nodeId: 4, host: 'broker.example', port, rack: 'r7' }]);
+    const manifest = JSON.parse(readFileSync(join(data(), 'shoal.json'), 'utf8')) as { clusterId: string };
+    expect(clusterId).toBe(manifest.clusterId);
+    client.socket.destroy();
+  });
+
+  it('refuses a folder that another process holds, and names it; takes it over when that was killed', async () => {
+    const first = await start();
+    const refused = serve();
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^shoal: .*coordinator\.db is in use by another process; stop it first .*\n$/);
+    expect(refused.stderr).toContain(`(it is held by process ${first.child.pid})`);
+    expect(await first.stop('SIGKILL')).toBe('SIGKILL');
+    const second = await start();
+    expect(await second.stop('SIGTERM')).toBe(0);
+    expect(readdirSync(data())).not.toContain('shoal.pid');
+  });
+
+  it('refuses a port that is in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const refused = shoal('serve', '--data', data(), '--listen', `127.0.0.1:${port}`);
+    other.close();
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toBe(
+      `shoal: cannot listen on 127.0.0.1:${port}: the port is in use; stop what listens there, or choose another port (0 takes a free one)\n`,
+    );
+  });
+
+  it('refuses to be reachable by others without --insecure', () => {
+    const refused = shoal('serve', '--data', data(), '--listen', '0.0.0.0:0', '--advertised-listener', 'me:0');
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^shoal: 0\.0\.0\.0:0 can be reached by others.*--insecure.*\n$/);
+  });
+
+  it.each([
+    [
+      'a newer folder',
+      'shoal.json',
+      '{"formatVersion":9,"writtenBy":"9.0.0"}',
+      'has data format 9, written by Shoal 9.0.0',
+    ],
+    ['a folder of something else', 'notes.txt', 'mine', 'holds other things (notes.txt)'],
+  ])('refuses %s and touches nothing', (_name, file, content, reason) => {
+    writeFileSync(join(folder, file), content);
+    const refused = shoal('serve', '--data', folder, '--listen', '127.0.0.1:0');
+    expect(refused).toMatchObject({ status: 1, stdout: '' });
+    expect(refused.stderr).toContain(reason);
+    expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(readdirSync(folder)).toEqual([file]);
+    expect(readFileSync(join(folder, file), 'utf8')).toBe(content);
+  });
+
+  it('refuses a database that is none, one of another cluster, and a folder it cannot make', async () => {
+    await (await start()).stop('SIGTERM');
+    const database = join(data(), 'coordinator.db');
+    const manifest = join(data(), 'shoal.json');
+    const kept = readFileSync(manifest, 'utf8');
+    writeFileSync(manifest, kept.replace(/"clusterId": "[^"]*"/, '"clusterId": "4Xy1bQFzQ6a3n5r1l2k3Jg"'));
+    expect(serve().stderr).toMatch(/^shoal: .* belongs to cluster .*restore both from the same backup\n$/);
+    writeFileSync(manifest, kept);
+    writeFileSync(database, 'not a database at all, but long enough to be looked at'.repeat(10));
+    expect(serve()).toMatchObject({ status: 1, stdout: '' });
+    expect(serve().stderr).toMatch(/^shoal: .*coordinator\.db is not a SQLite database.*\n$/);
+    const through = shoal('serve', '--data', join(database, 'sub'), '--listen', '127.0.0.1:0');
+    expect(through.stderr).toMatch(/^shoal: cannot use .* as data folder: a part of the path is a file.*\n$/);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s to npm start drains: what was sent is stored and answered',
+    async (signal) => {
+      const host = await start({ command: ['npm', 'start', '--'] });
+      const client = await connect(host);
+      await client.call(metadata, 9, { topics: [{ name: 't' }] });
+      const partitionData = [{ index: 0, records: [plainBatch(3, 10)] }];
+      const answer = client.call(produce, 9, {
+        acks: -1,
+        timeoutMs: 30_000,
+        topicData: [{ name: 't', partitionData }],
+      });
+      // The answer to a request behind it on another connection tells that it was read.
+      await (await connect(host)).call(metadata, 9, { topics: [] });
+      expect(await host.stop(signal)).toBe(0);
+      expect((await answer).responses[0]!.partitionResponses).toMatchObject([{ errorCode: 0, baseOffset: 0n }]);
+      expect(host.output).toContain('draining; a second signal aborts');
+      const again = await start();
+      const topics = [{ topic: 't', partitions: [{ partition: 0, fetchOffset: 0n, partitionMaxBytes: 1 << 20 }] }];
+      const { responses } = await (await connect(again)).call(fetch, 11, { maxWaitMs: 0, minBytes: 0, topics });
+      expect(responses[0]!.partitions[0]!.highWatermark).toBe(3n);
+    },
+  );
+
+  it('a second signal aborts a drain that takes too long', async () => {
+    const host = await start();
+    const client = await connect(host);
+    await client.call(metadata, 9, { topics: [{ name: 't' }] });
+    for (let i = 0; i < 24; i++) {
+      const partitionData = [{ index: 0, records: [plainBatch(9, 100_000)] }];
+      client.send(produce, 9, { acks: -1, timeoutMs: 30_000, topicData: [{ name: 't', partitionData }] });
+    }
+    for (let i = 0; i < 24; i++) await client.nextFrame();
+    // A client that takes its answer slowly is waited for.
+    client.socket.pause();
+    const topics = [{ topic: 't', partitions: [{ partition: 0, fetchOffset: 0n, partitionMaxBytes: 1 << 28 }] }];
+    client.send(fetch, 11, { maxWaitMs: 0, minBytes: 0, topics });
+    await (await connect(host)).call(fetch, 11, { maxWaitMs: 0, minBytes: 0, topics });
+    host.child.kill('SIGTERM');
+    while (!host.output.includes('draining')) await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(host.child.exitCode).toBeNull();
+    expect(await host.stop('SIGTERM')).toBe(1);
+    expect(host.output).toContain('shoal: aborted');
+    client.socket.destroy();
+  });
+});

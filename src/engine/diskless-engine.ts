@@ -19,10 +19,17 @@ import type {
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+import type {
+  ShareAcknowledgeRequest,
+  ShareAcknowledgeResult,
+  ShareFetchRequest,
+  ShareFetchResult,
+} from '../share/share-fetch-request.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+export type * from '../share/share-fetch-request.ts';
 
 /** What an engine is made of. Components stay the caller's: close them after the engine. */
 export interface EngineComponents {
@@ -107,6 +114,16 @@ export interface DisklessEngine extends AsyncDisposable {
   ): Promise<FetchResult>;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
   deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
+
+  /**
+   * Kafka's ShareFetch at the share-partition leader (KIP-932): acknowledgements first, then records, each acquired for
+   * this member alone. This process must be the leader of the partitions; the caller has checked membership and rights.
+   */
+  shareFetch(request: ShareFetchRequest, options?: { signal?: AbortSignal }): Promise<ShareFetchResult>;
+  /** Kafka's ShareAcknowledge; each partition's error is answered once the change is durable. */
+  shareAcknowledge(request: ShareAcknowledgeRequest): Promise<ShareAcknowledgeResult>;
+  /** A member's connection is gone: its share session ends and what it held comes back. */
+  shareConnectionLost(groupId: string, memberId: string): Promise<void>;
 
   /** Closes and commits the active segment now; resolves when everything appended before is committed or has failed. */
   flush(): Promise<void>;

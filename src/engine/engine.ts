@@ -16,6 +16,13 @@ import { type FetchService, openFetchService } from '../fetch/fetch-service.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 import { AppendService } from '../produce/append-service.ts';
 import { segmentChecksums } from '../produce/segment-checksums.ts';
+import type {
+  ShareAcknowledgeRequest,
+  ShareAcknowledgeResult,
+  ShareFetchRequest,
+  ShareFetchResult,
+} from '../share/share-fetch-request.ts';
+import type { ShareService } from '../share/share-service.ts';
 import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
@@ -30,6 +37,8 @@ import type {
 } from './diskless-engine.ts';
 import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
+import { ShareConfigs } from './share-configs.ts';
+import { openShareService } from './share-parts.ts';
 import { type CreateTopicResult, createTopics, deleteTopics } from './topic-admin.ts';
 import { TopicCatalog } from './topic-catalog.ts';
 
@@ -41,6 +50,8 @@ interface Parts {
   readonly topics: TopicCatalog;
   readonly fetchService: FetchService;
   readonly appendService: AppendService;
+  readonly share: { readonly service: ShareService; close(): void };
+  readonly shareConfigs: ShareConfigs;
   /** Filled in when a segment's outcome cannot be found out. */
   readonly failure: { error: Error | undefined };
 }
@@ -94,7 +105,17 @@ async function openParts(components: Components, settings: EngineSettings, opene
       logger.error({ reason }, 'the engine accepts no more appends');
     },
   });
-  return { components, recordPool, topics, fetchService, appendService, failure };
+  const shareConfigs = new ShareConfigs(coordinator, components.time);
+  const share = openShareService({
+    components,
+    settings,
+    fetchService,
+    topics,
+    configs: shareConfigs,
+    leaderEpoch: epoch,
+    listOffsets: (requests) => listOffsets({ coordinator, fetchService, recordPool }, requests),
+  });
+  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, failure };
 }
 
 function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
@@ -186,6 +207,22 @@ class Engine implements DisklessEngine {
     return deleteTopics(this.#parts.components.coordinator, topicIds);
   }
 
+  async shareFetch(request: ShareFetchRequest, options?: { signal?: AbortSignal }): Promise<ShareFetchResult> {
+    this.#requireOpen();
+    await answered(this.#parts.shareConfigs.refresh(request.groupId));
+    return this.#parts.share.service.shareFetch(request, options);
+  }
+
+  async shareAcknowledge(request: ShareAcknowledgeRequest): Promise<ShareAcknowledgeResult> {
+    this.#requireOpen();
+    await answered(this.#parts.shareConfigs.refresh(request.groupId));
+    return this.#parts.share.service.shareAcknowledge(request);
+  }
+
+  async shareConnectionLost(groupId: string, memberId: string): Promise<void> {
+    if (this.#status === 'open') await this.#parts.share.service.connectionLost(groupId, memberId);
+  }
+
   async flush(): Promise<void> {
     this.#requireOpen();
     await this.#parts.appendService.flush();
@@ -222,11 +259,12 @@ class Engine implements DisklessEngine {
   /** Appends first: what they commit is still handed to the fetch side, and parked fetches see it before they end. */
   async #close(timeoutMs: number | undefined, cause?: Error): Promise<void> {
     this.#status = 'closing';
-    const { appendService, fetchService, topics, recordPool, components } = this.#parts;
+    const { appendService, fetchService, share, topics, recordPool, components } = this.#parts;
     const parts = new DisposalStack();
     parts.use(recordPool, (pool) => pool.close());
     parts.use(topics, (catalog) => catalog.close());
     parts.use(fetchService, (service) => service.close());
+    parts.use(share, (one) => one.close());
     parts.use(appendService, (service) =>
       cause ? service.destroy(cause) : drain(service, timeoutMs, components.time),
     );

@@ -33,6 +33,10 @@ export interface EngineSettings extends FetchSettings {
   readonly retryBackoffMaxMs: number;
   /** Memory for fetches: GETs in flight and recent batches. @default 256 MiB */
   readonly fetchMemoryBytes: number;
+  /** `group.share.max.share.sessions`: share sessions on this broker. @default 2,000 */
+  readonly groupShareMaxShareSessions: number;
+  /** `fetch.max.bytes` for share fetches: the most that one of them returns. @default 55 MiB */
+  readonly shareFetchMaxBytes: number;
   /** Threads that validate and verify; 0 does it all on the main thread. @default one for each core, at most 8 */
   readonly workerThreads: number | undefined;
 }
@@ -53,6 +57,8 @@ export const defaultEngineSettings: EngineSettings = Object.freeze({
   retryBackoffMs: 20,
   retryBackoffMaxMs: 1_000,
   fetchMemoryBytes: 256 * MIB,
+  groupShareMaxShareSessions: 2_000,
+  shareFetchMaxBytes: 55 * MIB,
   workerThreads: undefined,
 });
 
@@ -74,6 +80,8 @@ const ranges: { readonly [N in keyof EngineSettings]?: readonly [min: number, ma
   retryBackoffMs: [1, DAY_MS],
   retryBackoffMaxMs: [1, DAY_MS],
   fetchMemoryBytes: [64 * KIB, 2048 * MIB],
+  groupShareMaxShareSessions: [1, 1_000_000],
+  shareFetchMaxBytes: [1, INT32_MAX],
   workerThreads: [0, 256],
 };
 

@@ -277,6 +277,11 @@ export class SharePartitions {
     for (const entry of this.#byPartition.get(key) ?? []) this.#wake(entry);
   }
 
+  /** Something may have been missed: everybody looks again. */
+  wakeAll(): void {
+    for (const entry of this.#entries.values()) this.#wake(entry);
+  }
+
   /** Forgets what a predicate selects: partitions deleted, groups gone. Their waiters are woken and load anew. */
   drop(select: (groupId: string, topicIdPartition: TopicIdPartition) => boolean): void {
     for (const entry of [...this.#entries.values()]) {

@@ -180,7 +180,10 @@ export class ShareService {
     const { time } = this.#options;
     const deadlineMs = time.monotonicMs() + request.maxWaitMs;
     for (;;) {
-      const isLast = this.#closed || signal?.aborted || time.monotonicMs() >= deadlineMs;
+      if (this.#closed || signal?.aborted) return empty;
+      const isLast = time.monotonicMs() >= deadlineMs;
+      // Loaded first, since only a partition that is here can be watched; one that is dropped after that wakes.
+      await Promise.all(keys.map((key) => this.partitions.load(request.groupId, parsePartitionKey(key))));
       const change = this.#nextChange(request.groupId, keys, deadlineMs, signal);
       try {
         const fetched = await this.#attempt(request, keys, isLast ? 0 : request.minBytes, change.wake);

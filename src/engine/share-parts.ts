@@ -1,0 +1,89 @@
+/** Puts the share side of an engine together: what share partitions need of coordinator, fetch side and offset lookup. */
+import { type ErrorCode, Errors } from '../common/errors.ts';
+import type { ShareAutoOffsetReset } from '../common/share-group-config.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import { type CoordinatorChange, ListOffsetsTimestamp } from '../coordinator/diskless-coordinator.ts';
+import type { FetchService } from '../fetch/fetch-service.ts';
+import { StoredSharePersister } from '../share/persister.ts';
+import type { SharePartitionConfig } from '../share/share-partition.ts';
+import { ShareService } from '../share/share-service.ts';
+import type { EngineComponents, ListOffsetsPartition, ListOffsetsPartitionResult } from './diskless-engine.ts';
+import type { EngineSettings } from './settings.ts';
+import type { ShareConfigs } from './share-configs.ts';
+import type { TopicCatalog } from './topic-catalog.ts';
+
+export interface SharePartsOptions {
+  readonly components: Required<EngineComponents>;
+  readonly settings: EngineSettings;
+  readonly fetchService: FetchService;
+  readonly topics: TopicCatalog;
+  readonly configs: ShareConfigs;
+  /** Newer than that of any engine before on this node: fences what an old process may still write. */
+  readonly leaderEpoch: number;
+  listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
+}
+
+type FoundOffset = { readonly error: ErrorCode; readonly offset: number };
+
+/** The service, and the function that ends its subscription and itself. */
+export function openShareService(options: SharePartsOptions): { readonly service: ShareService; close(): void } {
+  const { components, configs, topics } = options;
+  const { coordinator, time, random } = components;
+  const service = new ShareService({
+    persister: new StoredSharePersister(coordinator),
+    time,
+    random,
+    leaderEpoch: options.leaderEpoch,
+    reader: options.fetchService,
+    maxShareSessions: options.settings.groupShareMaxShareSessions,
+    fetchMaxBytes: options.settings.shareFetchMaxBytes,
+    configOf: (groupId) => sharePartitionConfig(configs, groupId),
+    resetOffset: (groupId, partition) => resetOffset(options, configs.of(groupId).autoOffsetReset, partition),
+    earliestOffset: (partition) => lookUp(options, partition, ListOffsetsTimestamp.earliest),
+    copyDeadLetters: async () => {},
+  });
+  const unsubscribe = coordinator.onChange((change) => onChange(service, topics, change));
+  return {
+    service,
+    close: () => {
+      unsubscribe();
+      service.close();
+    },
+  };
+}
+
+function sharePartitionConfig(configs: ShareConfigs, groupId: string): SharePartitionConfig {
+  return { ...configs.of(groupId), deadLetters: false };
+}
+
+async function lookUp(
+  options: SharePartsOptions,
+  topicIdPartition: TopicIdPartition,
+  timestamp: bigint,
+): Promise<FoundOffset> {
+  const [found] = await options.listOffsets([{ topicIdPartition, timestamp }]);
+  return { error: found!.error, offset: Number(found!.offset) };
+}
+
+/** Where a group without a start offset begins. A duration that no record is young enough for is tried again later. */
+async function resetOffset(
+  options: SharePartsOptions,
+  reset: ShareAutoOffsetReset,
+  partition: TopicIdPartition,
+): Promise<FoundOffset> {
+  if (reset.type === 'earliest') return lookUp(options, partition, ListOffsetsTimestamp.earliest);
+  if (reset.type === 'latest') return lookUp(options, partition, ListOffsetsTimestamp.latest);
+  const since = BigInt(Math.floor(options.components.time.nowMs() - reset.durationMs));
+  const found = await lookUp(options, partition, since < 0n ? 0n : since);
+  return found.error === Errors.NONE && found.offset < 0 ? { error: Errors.OFFSET_NOT_AVAILABLE, offset: -1 } : found;
+}
+
+function onChange(service: ShareService, topics: TopicCatalog, change: CoordinatorChange): void {
+  if (change.kind === 'commit') for (const key of change.highWatermarks.keys()) service.onAppend(key);
+  if (change.kind === 'probe') service.partitions.wakeAll();
+  if (change.kind !== 'topics') return;
+  void topics.refresh().then(
+    () => service.partitions.drop((_, { topicId }) => topics.find(topicId) === undefined),
+    () => {},
+  );
+}

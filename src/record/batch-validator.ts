@@ -1,11 +1,14 @@
 /**
- * Validation of what a producer sent for one partition: the kernel's checks in Kafka's order, then Kafka's repairs in
- * place. Runs in whichever thread calls it, on that thread's kernel; nothing to close.
+ * Validation of what a producer sent for one partition: the kernel's checks in Kafka's order, then Kafka's repairs, in
+ * place where possible. Runs in whichever thread calls it, on that thread's kernel; nothing to close.
  */
 import { Errors } from '../common/errors.ts';
+import { compress } from './compression/compress.ts';
+import { decompressionFault } from './compression/decompress.ts';
+import { type DecompressionLimits, decompressionLimits, maxPlainBytes } from './compression/decompression-limits.ts';
 import * as layout from './kernel-layout.ts';
 import type { RecordKernel } from './record-kernel.ts';
-import type { CompressionCodec, ValidatedBatch, ValidationOptions } from './validation.ts';
+import type { CompressionCodec, CompressionType, ValidatedBatch, ValidationOptions } from './validation.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A verdict as it crosses threads: without the view, which only the caller's thread can make. */
@@ -16,7 +19,12 @@ export interface BatchVerdict extends Omit<ValidatedBatch, 'bytes'> {
   readonly rebuilt: Uint8Array | undefined;
 }
 
+/** Attributes bits 0–2, by value. */
 export const CODECS: readonly CompressionCodec[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
+
+/** A record with null key, null value and no headers: length, attributes, two deltas, two lengths, header count. */
+const SMALLEST_RECORD_BYTES = 7;
+const KEPT_WHEN_REBUILT = layout.KNOWN_ATTRIBUTES & ~layout.CODEC_MASK & ~layout.TIMESTAMP_TYPE_BIT;
 
 const NOTHING = {
   sizeBytes: 0,
@@ -68,6 +76,12 @@ function refuseBatch(kernel: RecordKernel, status: number, address: number, opti
   return refuse(error, `${message}: ${sizeBytes} bytes, limit ${options.maxMessageBytes}`);
 }
 
+/** Where a batch's records lie as plain bytes: in the batch itself, or decompressed in the kernel's own room. */
+interface PlainRecords {
+  readonly address: number;
+  readonly size: number;
+}
+
 function checkContent(
   kernel: RecordKernel,
   address: number,
@@ -75,13 +89,14 @@ function checkContent(
   attributes: number,
   options: ValidationOptions,
 ): BatchVerdict {
-  if ((attributes & layout.CODEC_MASK) !== 0)
-    return accept(kernel, address, sizeBytes, attributes, headerTimes(kernel, address));
+  const codec = CODECS[attributes & layout.CODEC_MASK]!;
+  const plain = plainRecords(kernel, address, sizeBytes, codec, options);
+  if ('error' in plain) return plain;
   const status = kernel.checkRecords(
     address,
-    address + layout.RECORDS,
-    sizeBytes - layout.RECORDS,
-    recordFlags(options),
+    plain.address,
+    plain.size,
+    recordFlags(options, codec),
     options.nowMs - options.timestampBeforeMaxMs,
     options.nowMs + options.timestampAfterMaxMs,
   );
@@ -89,16 +104,102 @@ function checkContent(
     const { error, message } = verdictOf(status);
     return refuse(error, message, kernel.resultInt(layout.RESULT_RECORD_INDEX));
   }
-  const claimed = kernel.view.getBigInt64(address + layout.MAX_TIMESTAMP);
   const appendTimeBit = (attributes & layout.TIMESTAMP_TYPE_BIT) !== 0;
+  const claimed = kernel.view.getBigInt64(address + layout.MAX_TIMESTAMP);
   if (appendTimeBit && (options.timestampType === 1 || claimed === -1n)) {
     return refuse('INVALID_TIMESTAMP', 'producers may not set the timestamp type to LogAppendTime');
   }
-  return accept(kernel, address, sizeBytes, attributes, foundTimes(kernel));
+  const times = foundTimes(kernel);
+  const renumber = kernel.resultInt(layout.RESULT_RENUMBER) !== 0;
+  const target = targetCodec(options.compressionType, codec);
+  if (target === codec && !renumber) return accept(kernel, address, sizeBytes, attributes, times);
+  return rebuild(kernel, { address, plain, renumber, target, times }, options);
 }
 
-function recordFlags(options: ValidationOptions): number {
-  return (options.compacted ? layout.KEYS_REQUIRED : 0) | (options.timestampType === 0 ? layout.CHECK_TIMESTAMPS : 0);
+/** Kafka's `compression.type` as the codec of the batch to store. */
+function targetCodec(type: CompressionType, codec: CompressionCodec): CompressionCodec {
+  if (type === 'producer') return codec;
+  return type === 'uncompressed' ? 'none' : type;
+}
+
+function plainRecords(
+  kernel: RecordKernel,
+  address: number,
+  sizeBytes: number,
+  codec: CompressionCodec,
+  options: ValidationOptions,
+): PlainRecords | BatchVerdict {
+  const records = { address: address + layout.RECORDS, size: sizeBytes - layout.RECORDS };
+  if (codec === 'none') return records;
+  const limits = contentLimits(kernel, options.maxMessageBytes);
+  const count = kernel.view.getInt32(address + layout.RECORD_COUNT);
+  const most = maxPlainBytes(records.size, limits);
+  if (count > most / SMALLEST_RECORD_BYTES) {
+    return refuse('INVALID_RECORD', `${count} records cannot lie in ${most} bytes, the limit for a batch of this size`);
+  }
+  const plainBytes = kernel.decompress(codec, records.address, records.size, limits);
+  if (plainBytes >= 0) return { address: kernel.contentAddress, size: plainBytes };
+  const { error, message } = decompressionFault(plainBytes, codec, records.size, limits);
+  return refuse(error, message);
+}
+
+/** The topic's limits, and no more than the kernel has room for. */
+function contentLimits(kernel: RecordKernel, maxMessageBytes: number): DecompressionLimits {
+  const limits = decompressionLimits(maxMessageBytes);
+  return { ...limits, maxOutputBytes: Math.min(limits.maxOutputBytes, kernel.memory.contentBytes) };
+}
+
+/** Producers old enough to leave gaps in inner offsets compress; without compression a gap is an error. */
+function recordFlags(options: ValidationOptions, codec: CompressionCodec): number {
+  return (
+    (options.compacted ? layout.KEYS_REQUIRED : 0) |
+    (options.timestampType === 0 ? layout.CHECK_TIMESTAMPS : 0) |
+    (codec === 'none' ? 0 : layout.MAY_RENUMBER)
+  );
+}
+
+interface Rebuilding {
+  readonly address: number;
+  readonly plain: PlainRecords;
+  readonly renumber: boolean;
+  readonly target: CompressionCodec;
+  readonly times: MaxTimestamp;
+}
+
+/** The batch in memory of its own: offset deltas 0, 1, 2, …, in the topic's codec, held to the topic's limit again. */
+function rebuild(kernel: RecordKernel, from: Rebuilding, options: ValidationOptions): BatchVerdict {
+  const { address, target, times } = from;
+  const plain = from.renumber ? renumbered(kernel, from) : from.plain;
+  if ('error' in plain) return plain;
+  const plainBytes = kernel.bytes.subarray(plain.address, plain.address + plain.size);
+  const payload = target === 'none' ? plainBytes : compress(target, plainBytes);
+  const sizeBytes = layout.RECORDS + payload.length;
+  if (sizeBytes > options.maxMessageBytes) {
+    const { error, message } = verdictOf(layout.BATCH_TOO_LARGE);
+    return refuse(error, `${message} as ${target}: ${sizeBytes} bytes, limit ${options.maxMessageBytes}`);
+  }
+  const rebuilt = new Uint8Array(sizeBytes);
+  rebuilt.set(kernel.bytes.subarray(address, address + layout.RECORDS));
+  rebuilt.set(payload, layout.RECORDS);
+  const view = new DataView(rebuilt.buffer);
+  const kept = view.getUint16(layout.ATTRIBUTES) & KEPT_WHEN_REBUILT;
+  view.setInt32(layout.BATCH_LENGTH, sizeBytes - layout.LOG_OVERHEAD);
+  view.setInt32(layout.LEADER_EPOCH, 0);
+  view.setUint16(layout.ATTRIBUTES, kept | CODECS.indexOf(target));
+  view.setBigInt64(layout.MAX_TIMESTAMP, times.maxTimestamp);
+  view.setUint32(layout.CRC, kernel.crc32cOf(rebuilt.subarray(layout.ATTRIBUTES)));
+  return { ...describe(view, 0, times), sizeBytes: 0, rebuilt };
+}
+
+function renumbered(kernel: RecordKernel, { address, plain }: Rebuilding): PlainRecords | BatchVerdict {
+  const size = kernel.resultInt(layout.RESULT_RENUMBERED_BYTES);
+  const room = kernel.memory.contentBytes;
+  if (size > room)
+    return refuse('MESSAGE_TOO_LARGE', `the records take ${size} bytes with offsets in order, limit ${room}`);
+  return {
+    address: kernel.rebuiltAddress,
+    size: kernel.renumberRecords(address, plain.address, kernel.rebuiltAddress),
+  };
 }
 
 interface MaxTimestamp {
@@ -111,10 +212,6 @@ function foundTimes(kernel: RecordKernel): MaxTimestamp {
     maxTimestamp: kernel.resultLong(layout.RESULT_MAX_TIMESTAMP),
     offsetDelta: kernel.resultInt(layout.RESULT_MAX_TIMESTAMP_DELTA),
   };
-}
-
-function headerTimes(kernel: RecordKernel, address: number): MaxTimestamp {
-  return { maxTimestamp: kernel.view.getBigInt64(address + layout.MAX_TIMESTAMP), offsetDelta: 0 };
 }
 
 /** Repairs the header in place and reads the verdict from it. */

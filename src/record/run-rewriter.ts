@@ -1,5 +1,8 @@
 /** Assigning offsets to a run of stored batches, and finding a timestamp in one. Runs in whichever thread calls it. */
 import { Errors } from '../common/errors.ts';
+import { CODECS } from './batch-validator.ts';
+import { decompressionFault } from './compression/decompress.ts';
+import { decompressionLimits } from './compression/decompression-limits.ts';
 import * as layout from './kernel-layout.ts';
 import type { RecordKernel } from './record-kernel.ts';
 import type { AssignedRun, AssignOffsetsOptions } from './validation.ts';
@@ -67,9 +70,28 @@ function findInBatch(
   if ((attributes & layout.TIMESTAMP_TYPE_BIT) !== 0) {
     return { offset: baseOffset > fromOffset ? baseOffset : fromOffset, timestamp: maxTimestamp };
   }
-  if ((attributes & layout.CODEC_MASK) !== 0) return { offset: baseOffset, timestamp: maxTimestamp };
-  const records = batch + layout.RECORDS;
-  const status = kernel.findTimestamp(batch, records, batchBytes - layout.RECORDS, timestamp, fromOffset);
+  const plain = plainRecords(kernel, batch, batchBytes, attributes);
+  const status = kernel.findTimestamp(batch, plain.address, plain.size, timestamp, fromOffset);
   if (status !== layout.OK) return undefined;
   return { offset: kernel.resultLong(layout.RESULT_OFFSET), timestamp: kernel.resultLong(layout.RESULT_TIMESTAMP) };
+}
+
+/** @throws Error when a stored batch, valid once, cannot be decompressed any more */
+function plainRecords(
+  kernel: RecordKernel,
+  batch: number,
+  batchBytes: number,
+  attributes: number,
+): { readonly address: number; readonly size: number } {
+  const address = batch + layout.RECORDS;
+  const size = batchBytes - layout.RECORDS;
+  const codec = CODECS[attributes & layout.CODEC_MASK];
+  if (codec === 'none') return { address, size };
+  if (!codec) throw new Error(`a stored batch has compression codec ${attributes & layout.CODEC_MASK}`);
+  // Its topic's limits may have been lowered since it was appended; only the room there is counts.
+  const { contentBytes } = kernel.memory;
+  const limits = { ...decompressionLimits(contentBytes), maxOutputBytes: contentBytes };
+  const plainBytes = kernel.decompress(codec, address, size, limits);
+  if (plainBytes < 0) throw new Error(decompressionFault(plainBytes, codec, size, limits).message);
+  return { address: kernel.contentAddress, size: plainBytes };
 }

@@ -6,6 +6,7 @@
  * in one turn of its event loop.
  */
 import { CODEC_MASK } from '../record/kernel-layout.ts';
+import type { CompressionType } from '../record/validation.ts';
 import type { RecordTask } from './messages.ts';
 
 /** What the main thread may spend on record work in one turn of its event loop, microseconds. */
@@ -20,6 +21,9 @@ export const HAND_OVERS_PER_WORKER = 2;
 const FIXED_US = 2;
 /** Plain bytes of compressed content are taken to be five times the compressed ones, decoded at 250 MB/s. */
 const US_PER_COMPRESSED_BYTE = 0.02;
+/** A topic with a codec of its own may have to compress again; a guess, since most producers send what the topic wants. */
+const US_PER_RECOMPRESSED_BYTE = 0.01;
+const KEEPS_CODEC: ReadonlySet<CompressionType> = new Set(['producer', 'uncompressed']);
 const US_PER_RECORD_BYTE = 0.001;
 const US_PER_CRC_BYTE = 0.0001;
 
@@ -27,5 +31,7 @@ const US_PER_CRC_BYTE = 0.0001;
 export function estimateUs(task: RecordTask, attributes: number): number {
   if (task.kind === 'assign') return FIXED_US + task.size * US_PER_CRC_BYTE;
   const compressed = (attributes & CODEC_MASK) !== 0;
-  return FIXED_US + task.size * (compressed ? US_PER_COMPRESSED_BYTE : US_PER_RECORD_BYTE);
+  const readUs = task.size * (compressed ? US_PER_COMPRESSED_BYTE : US_PER_RECORD_BYTE);
+  const recompresses = task.kind === 'validate' && !KEEPS_CODEC.has(task.options.compressionType);
+  return FIXED_US + readUs + (recompresses ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
 }

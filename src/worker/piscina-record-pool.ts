@@ -127,7 +127,8 @@ class PiscinaRecordPool implements RecordPool {
   ): Promise<TimestampedOffset | undefined> {
     const address = this.#kernel.addressOf(run);
     const result = await this.#run({ kind: 'find', address, size: run.length, timestamp, fromOffset });
-    return result.kind === 'find' ? result.found : undefined;
+    if (result.kind === 'find') return result.found;
+    throw new ApiError('CORRUPT_MESSAGE', result.kind === 'failed' ? result.message : 'the run cannot be read');
   }
 
   async #run(task: RecordTask): Promise<RecordTaskResult> {

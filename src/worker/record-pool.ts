@@ -31,6 +31,7 @@ export interface RecordPool {
   /**
    * Finds a timestamp inside a rewritten run (compressed or not), among the records at or above `fromOffset` (the log
    * start offset, where it lies inside a batch); undefined when no record is that late.
+   * Rejects with CORRUPT_MESSAGE when a batch cannot be decompressed any more.
    */
   offsetForTimestamp(run: Uint8Array, timestamp: bigint, fromOffset?: bigint): Promise<TimestampedOffset | undefined>;
 

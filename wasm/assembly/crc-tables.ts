@@ -45,7 +45,7 @@ function wordBeforeFour(word: u32): u32 {
 
 // @ts-ignore: decorator
 @inline
-function lastWord(word: u32): u32 {
+export function lastWord(word: u32): u32 {
   return (
     load<u32>((word & 0xff) << 2, SLICING + 3072) ^
     load<u32>(((word >> 8) & 0xff) << 2, SLICING + 2048) ^

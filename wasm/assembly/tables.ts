@@ -1,6 +1,6 @@
 // The kernel's lookup tables. Written once, by the first instance over a memory, before any other instance exists.
 import { SHIFTS, SLICING } from '../../src/record/kernel-layout';
-import { multiply, timesX } from './polynomial';
+import { multiplySlowly, timesX } from './polynomial';
 
 /** Fills SLICING and SHIFTS. Writing them again writes the same bytes. */
 export function initTables(): void {
@@ -23,7 +23,7 @@ export function initTables(): void {
     let power: u32 = 0x80000000;
     for (let v: u32 = 0; v < 256; v++) {
       store<u32>(SHIFTS + (j << 10) + (v << 2), power);
-      power = multiply(power, base);
+      power = multiplySlowly(power, base);
     }
     base = power;
   }

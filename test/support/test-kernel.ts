@@ -1,0 +1,85 @@
+/** A record kernel of a test's own, and the oracle's parts from libraries that share nothing with it. */
+import { gunzipSync } from 'node:zlib';
+import * as zstd from '@bokuweb/zstd-wasm';
+import crc32c from 'crc-32/crc32c.js';
+import * as lz4 from 'lz4-napi';
+import * as snappy from 'snappy';
+import { type BatchVerdict, validateBatch } from '../../src/record/batch-validator.ts';
+import type { OracleParts } from '../../src/record/record-batch.ts';
+import { createKernelMemory, kernelModule, RecordKernel } from '../../src/record/record-kernel.ts';
+import type { ValidationOptions } from '../../src/record/validation.ts';
+
+export const NOW_MS = 1_700_000_000_000;
+
+/** Kafka's defaults. */
+export const KAFKA_DEFAULTS: ValidationOptions = {
+  maxMessageBytes: 1_048_588,
+  compressionType: 'producer',
+  timestampType: 0,
+  nowMs: NOW_MS,
+  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
+  timestampAfterMaxMs: 3_600_000,
+  compacted: false,
+  allowTransactional: false,
+};
+
+export class TestKernel {
+  readonly kernel: RecordKernel;
+  /** Where inputs are put: surrounded by bytes that must not change. */
+  readonly address: number;
+
+  constructor(contentBytes = 32 * 1024 * 1024, slabsBytes = 16 * 1024 * 1024) {
+    const memory = createKernelMemory({ regions: 1, contentBytes, slabsBytes });
+    this.kernel = new RecordKernel(kernelModule(), memory, 0);
+    this.address = memory.slabsAddress + 64;
+  }
+
+  /** Puts bytes at `address + shift` and returns the view of them there. */
+  place(bytes: Uint8Array, shift = 0): Buffer {
+    const at = this.address + shift;
+    this.kernel.bytes.set(bytes, at);
+    return this.kernel.bytes.subarray(at, at + bytes.length);
+  }
+
+  validate(records: Uint8Array, options: Partial<ValidationOptions> = {}, shift = 0): BatchVerdict {
+    const placed = this.place(records, shift);
+    return validateBatch(this.kernel, placed.byteOffset, placed.length, { ...KAFKA_DEFAULTS, ...options });
+  }
+
+  /** The batch that a verdict says is to be stored. */
+  stored(verdict: BatchVerdict, shift = 0): Buffer {
+    if (verdict.rebuilt) return Buffer.from(verdict.rebuilt);
+    const at = this.address + shift;
+    return Buffer.from(this.kernel.bytes.subarray(at, at + verdict.sizeBytes));
+  }
+}
+
+/** A raw block, or xerial's frames of them. */
+function snappyDecode(payload: Buffer): Buffer {
+  if (payload.length < 16 || payload.toString('latin1', 1, 7) !== 'SNAPPY')
+    return snappy.uncompressSync(payload) as Buffer;
+  const blocks: Buffer[] = [];
+  for (let at = 16; at < payload.length; ) {
+    const size = payload.readInt32BE(at);
+    blocks.push(snappy.uncompressSync(payload.subarray(at + 4, at + 4 + size)) as Buffer);
+    at += 4 + size;
+  }
+  return Buffer.concat(blocks);
+}
+
+export async function oracleParts(): Promise<OracleParts> {
+  await zstd.init();
+  return {
+    crc32c: (bytes) => crc32c.buf(bytes) >>> 0,
+    decompress(codec, payload) {
+      try {
+        if (codec === 'gzip') return gunzipSync(payload);
+        if (codec === 'snappy') return snappyDecode(Buffer.from(payload));
+        if (codec === 'lz4') return lz4.decompressFrameSync(Buffer.from(payload));
+        return zstd.decompress(payload);
+      } catch {
+        return 'CORRUPT_MESSAGE';
+      }
+    },
+  };
+}

@@ -70,6 +70,7 @@ export class AppendService {
     this.#committedRuns = new CommittedRuns(options);
     this.#pipeline = new SegmentPipeline({
       ...options,
+      slabs: recordPool.slabs,
       uploader: new SegmentUploader({
         ...options,
         keyPrefix: options.objectKeyPrefix,
@@ -249,6 +250,16 @@ function hasPartition(topic: KnownTopic | undefined, { topicIdPartition }: Pendi
   return topic !== undefined && topicIdPartition.partition < topic.partitions;
 }
 
+/** Once per batch, so no spread: a literal of a fixed shape is many times cheaper. */
 function validationOptions({ config }: KnownTopic, nowMs: number): ValidationOptions {
-  return { ...config, nowMs, allowTransactional: false };
+  return {
+    maxMessageBytes: config.maxMessageBytes,
+    compressionType: config.compressionType,
+    timestampType: config.timestampType,
+    nowMs,
+    timestampBeforeMaxMs: config.timestampBeforeMaxMs,
+    timestampAfterMaxMs: config.timestampAfterMaxMs,
+    compacted: config.compacted,
+    allowTransactional: false,
+  };
 }

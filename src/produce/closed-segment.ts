@@ -6,12 +6,15 @@ import { assert } from '../common/assert.ts';
 import type { ErrorCode } from '../common/errors.ts';
 import { comparePartitions, type PartitionKey } from '../common/topic-id-partition.ts';
 import type { CommitBatch, CommitFileRequest } from '../coordinator/diskless-coordinator.ts';
+import type { SlabPool } from '../worker/slab-pool.ts';
+import { packSmallBatches } from './batch-packing.ts';
 import type { PendingBatch } from './pending-batch.ts';
 import {
   type Crc32c,
   type EncodedSegment,
   encodeSegment,
   SEGMENT_FORMAT_VERSION,
+  type SegmentBatch,
   type SegmentOrigin,
 } from './segment-format.ts';
 
@@ -48,13 +51,13 @@ export class ClosedSegment {
     await Promise.all(this.#batches.map((batch) => batch.validation));
   }
 
-  /** Sorts what passed by topic id, partition, arrival and lays it out. */
-  encode(origin: SegmentOrigin, checksums: Crc32c): EncodedSegment {
+  /** Sorts what passed by topic id, partition, arrival, packs what is small and lays it out. */
+  encode(origin: SegmentOrigin, checksums: Crc32c, slabs: SlabPool): EncodedSegment {
     this.#laidOut = this.#batches
       .filter((batch) => batch.live)
       .sort((a, b) => comparePartitions(a.topicIdPartition, b.topicIdPartition) || a.place - b.place);
-    const parts = this.#laidOut.map(({ topicIdPartition, verdict }) => ({ topicIdPartition, ...verdict }));
-    return encodeSegment(parts, origin, checksums);
+    packSmallBatches(this.#laidOut, slabs);
+    return encodeSegment(this.#laidOut.map(segmentBatch), origin, checksums);
   }
 
   /** What to commit: batches that failed since they were encoded stay in the object as dead bytes. */
@@ -90,12 +93,17 @@ export class ClosedSegment {
   }
 }
 
-function commitBatch({ topicIdPartition, verdict, timestampType }: PendingBatch, position: number): CommitBatch {
+function segmentBatch({ topicIdPartition, bytes, verdict }: PendingBatch): SegmentBatch {
+  const { recordCount, maxTimestamp, crc } = verdict;
+  return { topicIdPartition, bytes, recordCount, maxTimestamp, crc };
+}
+
+function commitBatch({ topicIdPartition, bytes, verdict, timestampType }: PendingBatch, position: number): CommitBatch {
   const { lastOffsetDelta, maxTimestamp, offsetOfMaxTimestampDelta, producerId, producerEpoch, baseSequence } = verdict;
   return {
     topicIdPartition,
     position,
-    size: verdict.bytes.length,
+    size: bytes.length,
     lastOffsetDelta,
     maxTimestamp,
     offsetOfMaxTimestampDelta,

@@ -7,9 +7,11 @@
  */
 import { Errors } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { CommitBatchResult } from '../coordinator/diskless-coordinator.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import type { Slab } from '../worker/slab-pool.ts';
 import type { CommitListener } from './commit-listener.ts';
 import type { PendingBatch } from './pending-batch.ts';
 
@@ -22,6 +24,16 @@ export interface CommittedRunsOptions {
   readonly commitListener: CommitListener;
 }
 
+/** Batches that lie side by side in one slab and in the log. Holds one reference to the slab. */
+interface CommittedRun {
+  readonly topicIdPartition: TopicIdPartition;
+  readonly slab: Slab;
+  readonly bytes: Uint8Array;
+  readonly baseOffset: bigint;
+  readonly lastOffset: bigint;
+  readonly logAppendTimeMs: bigint;
+}
+
 export class CommittedRuns {
   readonly #options: CommittedRunsOptions;
   #handedOver: Promise<void> = Promise.resolve();
@@ -32,12 +44,7 @@ export class CommittedRuns {
 
   /** Takes the slabs of batches that are in the log now; duplicates and refused ones keep theirs. */
   add(objectKey: string, batches: readonly PendingBatch[], results: readonly CommitBatchResult[]): void {
-    const rewriting: Promise<RewrittenRun | undefined>[] = [];
-    batches.forEach((batch, index) => {
-      const result = results[index]!;
-      if (result.error === Errors.NONE && !result.duplicate) rewriting.push(this.#rewrite(batch, result));
-    });
-    const rewritten = Promise.all(rewriting);
+    const rewritten = Promise.all(joinedRuns(batches, results).map((run) => this.#rewrite(run)));
     this.#handedOver = this.#handedOver.then(async () => {
       const runs = (await rewritten).filter((run) => run !== undefined);
       if (runs.length > 0) this.#options.commitListener.onCommitted(runs);
@@ -50,12 +57,8 @@ export class CommittedRuns {
     return this.#handedOver;
   }
 
-  async #rewrite(batch: PendingBatch, result: CommitBatchResult): Promise<RewrittenRun | undefined> {
-    const { topicIdPartition, verdict } = batch;
-    const { baseOffset, logAppendTimeMs } = result;
-    const { bytes } = verdict;
-    const lastOffset = baseOffset + BigInt(verdict.lastOffsetDelta);
-    const slab = batch.takeSlab();
+  async #rewrite(run: CommittedRun): Promise<RewrittenRun | undefined> {
+    const { topicIdPartition, slab, bytes, baseOffset, lastOffset, logAppendTimeMs } = run;
     const problem = await this.#options.recordPool
       .assignOffsets(bytes, { baseOffset, lastOffset, leaderEpoch: LEADER_EPOCH, logAppendTimeMs })
       .then((assigned) => (assigned.error === Errors.NONE ? undefined : assigned.message), String);
@@ -63,8 +66,55 @@ export class CommittedRuns {
     slab.release();
     this.#options.logger.error(
       { ...topicIdPartition, baseOffset, problem },
-      'a committed batch could not be rewritten',
+      'committed batches could not be rewritten',
     );
     return undefined;
   }
+}
+
+/** The accepted batches, neighbours joined; takes a reference to their slabs. */
+function joinedRuns(batches: readonly PendingBatch[], results: readonly CommitBatchResult[]): CommittedRun[] {
+  const runs: CommittedRun[] = [];
+  for (let first = 0; first < batches.length; ) {
+    let next = first + 1;
+    if (isNew(results[first]!)) {
+      while (next < batches.length && follows(batches, results, next)) next += 1;
+      runs.push(joined(batches.slice(first, next), results[first]!));
+    }
+    first = next;
+  }
+  return runs;
+}
+
+function isNew({ error, duplicate }: CommitBatchResult): boolean {
+  return error === Errors.NONE && !duplicate;
+}
+
+/** Whether a batch lies right behind the one before it: in the slab, and in the log. */
+function follows(batches: readonly PendingBatch[], results: readonly CommitBatchResult[], index: number): boolean {
+  const [before, batch] = [batches[index - 1]!, batches[index]!];
+  const [resultBefore, result] = [results[index - 1]!, results[index]!];
+  return (
+    isNew(result) &&
+    batch.slab === before.slab &&
+    batch.key === before.key &&
+    batch.bytes.byteOffset === before.bytes.byteOffset + before.bytes.length &&
+    result.baseOffset === resultBefore.baseOffset + BigInt(before.verdict.lastOffsetDelta) + 1n &&
+    result.logAppendTimeMs === resultBefore.logAppendTimeMs
+  );
+}
+
+function joined(batches: readonly PendingBatch[], { baseOffset, logAppendTimeMs }: CommitBatchResult): CommittedRun {
+  const { topicIdPartition, bytes: begin } = batches[0]!;
+  const slab = batches[0]!.takeSlab();
+  const size = batches.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const records = batches.reduce((sum, { verdict }) => sum + verdict.lastOffsetDelta + 1, 0);
+  return {
+    topicIdPartition,
+    slab,
+    bytes: Buffer.from(begin.buffer as ArrayBuffer, begin.byteOffset, size),
+    baseOffset,
+    lastOffset: baseOffset + BigInt(records) - 1n,
+    logAppendTimeMs,
+  };
 }

@@ -41,6 +41,7 @@ export class PendingBatch {
   readonly #onResult: (result: AppendResult) => void;
   #slab: Slab | undefined;
   #verdict: ValidatedBatch | undefined;
+  #bytes: Uint8Array | undefined;
   #timestampType: TimestampType = 0;
   #result: AppendResult | undefined;
 
@@ -55,6 +56,17 @@ export class PendingBatch {
     this.place = options.place;
     this.#slab = options.slab;
     this.#onResult = options.onResult;
+  }
+
+  /** The validated batch: a view of the slab. */
+  get bytes(): Uint8Array {
+    assert(this.#bytes, 'only a validated batch has bytes');
+    return this.#bytes;
+  }
+
+  /** Where the bytes lie; undefined once they were given back or handed on. */
+  get slab(): Slab | undefined {
+    return this.#slab;
   }
 
   /** The verdict of a batch that passed; asserts that it did. */
@@ -80,10 +92,21 @@ export class PendingBatch {
   /** Takes the verdict; `rebuilt` is the slab of a batch that had to be recompressed or repaired. */
   accept(verdict: ValidatedBatch, timestampType: TimestampType, rebuilt: Slab | undefined): void {
     this.#verdict = verdict;
+    this.#bytes = verdict.bytes;
     this.#timestampType = timestampType;
     if (!rebuilt) return;
     this.release();
     this.#slab = rebuilt;
+  }
+
+  /** Moves the bytes into a slab that it shares with its neighbours in the segment. */
+  moveInto(shared: Slab, at: number): void {
+    const { bytes } = this;
+    shared.bytes.set(bytes, at);
+    this.release();
+    shared.retain();
+    this.#slab = shared;
+    this.#bytes = shared.bytes.subarray(at, at + bytes.length);
   }
 
   /** Answers its caller; the first answer stands. */

@@ -91,7 +91,7 @@ export function encodeSegment(
 ): EncodedSegment {
   const runs = runsOf(batches);
   const footer = encodeFooter({ ...origin, runs }, checksums);
-  const body = [Uint8Array.of(SEGMENT_FORMAT_VERSION), ...batches.map((batch) => batch.bytes), footer];
+  const body = [Uint8Array.of(SEGMENT_FORMAT_VERSION), ...joinedChunks(batches), footer];
   const positions: number[] = [];
   let position = 1;
   for (const batch of batches) {
@@ -101,6 +101,24 @@ export function encodeSegment(
   const sizeBytes = position + footer.length;
   if (sizeBytes > MAX_OBJECT_BYTES) throw new RangeError(`a segment of ${sizeBytes} bytes is above 4 GiB`);
   return { body, sizeBytes, crc32c: objectChecksum(batches, footer, checksums), positions };
+}
+
+/** Views of the batches; those that lie side by side in memory are one. */
+function joinedChunks(batches: readonly SegmentBatch[]): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let first = 0; first < batches.length; ) {
+    const { buffer, byteOffset } = batches[first]!.bytes;
+    let end = byteOffset;
+    let next = first;
+    for (; next < batches.length; next++) {
+      const { bytes } = batches[next]!;
+      if (bytes.buffer !== buffer || bytes.byteOffset !== end) break;
+      end += bytes.length;
+    }
+    chunks.push(new Uint8Array(buffer, byteOffset, end - byteOffset));
+    first = next;
+  }
+  return chunks;
 }
 
 /** The object's checksum from those that the batches bring along; only headers and footer are read again. */

@@ -9,6 +9,7 @@ import { type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Time } from '../common/time.ts';
 import type { CommitBatchResult } from '../coordinator/diskless-coordinator.ts';
+import type { SlabPool } from '../worker/slab-pool.ts';
 import type { ClosedSegment, SegmentCommit } from './closed-segment.ts';
 import type { CommitListener } from './commit-listener.ts';
 import type { CommitTurn } from './commit-order.ts';
@@ -22,6 +23,7 @@ export interface SegmentPipelineOptions {
   readonly time: Time;
   readonly logger: Logger;
   readonly checksums: Crc32c;
+  readonly slabs: SlabPool;
   readonly uploader: SegmentUploader;
   readonly committer: SegmentCommitter;
   readonly committedRuns: CommittedRuns;
@@ -82,8 +84,9 @@ export class SegmentPipeline {
   }
 
   async #store(segment: ClosedSegment, turn: CommitTurn, failForGood: (message: string) => void): Promise<void> {
+    const { checksums, slabs } = this.#options;
     const origin = this.#originOf(segment);
-    const encoded = segment.encode(origin, this.#options.checksums);
+    const encoded = segment.encode(origin, checksums, slabs);
     const upload = await this.#upload(segment, encoded);
     if (upload.outcome === 'failed') {
       const { reason } = upload;
@@ -151,7 +154,7 @@ export class SegmentPipeline {
       batch.settleCommitted(result, result.error === Errors.NONE ? '' : refusal(result));
       if (result.error !== Errors.NONE || result.duplicate) return;
       this.counters.appendedBatches += 1;
-      this.counters.appendedBytes += batch.verdict.bytes.length;
+      this.counters.appendedBytes += batch.bytes.length;
     });
   }
 

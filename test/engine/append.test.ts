@@ -1,8 +1,11 @@
 /** The append path through a whole engine over real parts: what producers are told, and what consumers then read. */
+import crc32cOracle from 'crc-32/crc32c.js';
 import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import { deferred } from '../../src/common/lifecycle.ts';
 import { CoordinatorError } from '../../src/coordinator/diskless-coordinator.ts';
+import { segmentChecksums } from '../../src/produce/segment-checksums.ts';
+import { decodeSegmentFooter, footerSize, SEGMENT_TRAILER_BYTES } from '../../src/produce/segment-format.ts';
 import { StorageError } from '../../src/storage/object-storage.ts';
 import { batchOf, EngineFixture, idempotent, valuesOf } from '../support/engine-fixture.ts';
 import { settle } from '../support/manual-time.ts';
@@ -105,6 +108,85 @@ describe('append', () => {
     }
     const results = await Promise.all(calls);
     expect(results.map(({ baseOffset }) => baseOffset)).toEqual(results.map((_, index) => BigInt(index)));
+  });
+});
+
+describe('a segment', () => {
+  it('of many small batches keeps each one’s verdict, among neighbours that are refused or known already', async () => {
+    const fixture = await EngineFixture.open({ settings: { produceCommitIntervalMs: 60_000 } });
+    const topicId = await fixture.createTopic('orders', 2);
+    const zero = { topicId, partition: 0 };
+    const flushed = async <T>(calls: Promise<T>[]): Promise<T[]> => {
+      await settle();
+      await fixture.engine.flush();
+      return Promise.all(calls);
+    };
+    await flushed([fixture.append(zero, idempotent(1n, 0, 'a', 'b'))]);
+    const results = await flushed([
+      fixture.append(zero, batchOf('c')),
+      fixture.append(zero, idempotent(1n, 0, 'a', 'b')),
+      fixture.append(zero, idempotent(1n, 2, 'd', 'e')),
+      fixture.append({ topicId, partition: 1 }, batchOf('x')),
+      fixture.append(zero, idempotent(1n, 9, 'gap')),
+      fixture.append(zero, batchOf('f')),
+      fixture.append(zero, batchOf('L'.repeat(50_000))),
+      fixture.append(zero, batchOf('g')),
+      fixture.append(zero, batchOf('h')),
+    ]);
+    expect(results.map(({ error, baseOffset }) => [error, baseOffset])).toEqual([
+      [0, 2n],
+      [0, 0n],
+      [0, 3n],
+      [0, 0n],
+      [Errors.OUT_OF_ORDER_SEQUENCE_NUMBER, -1n],
+      [0, 5n],
+      [0, 6n],
+      [0, 7n],
+      [0, 8n],
+    ]);
+    const values = ['a', 'b', 'c', 'd', 'e', 'f', 'L'.repeat(50_000), 'g', 'h'];
+    expect(valuesOf(await fixture.readAll(zero))).toEqual(values);
+    // Once the log start is known, all of it is served from what the append path handed on.
+    const { rangedGets, segmentsCommitted } = fixture.engine.stats();
+    expect(segmentsCommitted).toBe(2);
+    expect(valuesOf(await fixture.readAll(zero))).toEqual(values);
+    expect(fixture.engine.stats().rangedGets).toBe(rangedGets);
+    // And the same from the object, by an engine that has nothing in memory.
+    const other = await EngineFixture.open({ over: fixture });
+    expect(valuesOf(await other.readAll(zero))).toEqual(values);
+    expect(other.engine.stats().rangedGets).toBeGreaterThan(0);
+  });
+
+  it('explains itself and is stored with its checksum', async () => {
+    const stored: { object: Buffer; crc32c: number | undefined }[] = [];
+    const fixture = await EngineFixture.open({
+      settings: { produceCommitIntervalMs: 60_000, nodeId: 7 },
+      storage: (real) => ({
+        put: (key, body, options) => {
+          stored.push({ object: Buffer.concat(body), crc32c: options?.crc32c });
+          return real.put(key, body, options);
+        },
+      }),
+    });
+    const topicId = await fixture.createTopic('orders', 3);
+    const sizes = [40_000, 10, 70_000, 10, 20, 30];
+    const calls = sizes.map((size, index) =>
+      fixture.append({ topicId, partition: index % 3 }, batchOf('x'.repeat(size))),
+    );
+    await settle();
+    await fixture.engine.flush();
+    await Promise.all(calls);
+    expect(stored).toHaveLength(1);
+    const { object, crc32c } = stored[0]!;
+    expect(crc32c).toBe(crc32cOracle.buf(object) >>> 0);
+    const tail = object.subarray(-footerSize(object.subarray(-SEGMENT_TRAILER_BYTES), object.length));
+    const footer = decodeSegmentFooter(tail, object.length, segmentChecksums());
+    expect(footer).toMatchObject({ uploaderId: 7, segmentSequence: 0 });
+    expect(footer.runs.map((run) => [run.topicIdPartition.partition, run.batchCount])).toEqual([
+      [0, 2],
+      [1, 2],
+      [2, 2],
+    ]);
   });
 });
 

@@ -54,6 +54,9 @@ export interface AttemptRequest {
 /** Error documents are some hundred bytes; of a longer answer nothing but the status is of use. */
 const MAX_TEXT_BYTES = 64 * 1024;
 
+/** A timer that fires later than this met a stalled event loop. */
+const STALL_MS = 20;
+
 type Phase = 'connect' | 'send' | 'wait' | 'receive' | 'settled';
 
 export class HttpAttempt implements Dispatcher.DispatchHandler {
@@ -77,7 +80,7 @@ export class HttpAttempt implements Dispatcher.DispatchHandler {
     this.#time = time;
     this.#lastActivityMs = time.monotonicMs();
     this.#shortestMs = Math.min(deadlines.connectMs, deadlines.firstByteMs, deadlines.betweenBytesMs);
-    this.#timer = time.setTimer(this.#shortestMs, this.#checkDeadline);
+    this.#timer = this.#arm(this.#shortestMs);
     const { method, path, headers, body } = request;
     const stream = body && body.sizeBytes > 0 ? this.#stream(body) : null;
     // undici's types know only Node's streams as bodies; it takes any async iterable.
@@ -157,14 +160,26 @@ export class HttpAttempt implements Dispatcher.DispatchHandler {
     this.#lastActivityMs = this.#time.monotonicMs();
   }
 
-  /** Fires at the shortest deadline and looks what is left; so activity costs a clock reading and no timer. */
-  readonly #checkDeadline = (): void => {
+  /**
+   * Fires at the shortest deadline and looks what is left; so activity costs a clock reading and no timer. A timer that
+   * is late says that this process stood still, with answers perhaps waiting in its sockets: that time does not count.
+   */
+  #arm(delayMs: number): Timer {
+    const dueMs = this.#time.monotonicMs() + delayMs;
+    return this.#time.setTimer(delayMs, () => {
+      const lateMs = this.#time.monotonicMs() - dueMs;
+      if (lateMs > STALL_MS) this.#lastActivityMs += lateMs;
+      this.#checkDeadline();
+    });
+  }
+
+  #checkDeadline(): void {
     if (this.#phase === 'settled') return;
     const limitMs = this.#limitMs(this.#phase);
     const leftMs = this.#lastActivityMs + limitMs - this.#time.monotonicMs();
-    if (leftMs > 0) this.#timer = this.#time.setTimer(Math.min(leftMs, this.#shortestMs), this.#checkDeadline);
+    if (leftMs > 0) this.#timer = this.#arm(Math.min(leftMs, this.#shortestMs));
     else this.#failWith('timeout', `${SILENCE[this.#phase]} for ${limitMs} ms`);
-  };
+  }
 
   #limitMs(phase: Phase): number {
     if (phase === 'connect') return this.#deadlines.connectMs;

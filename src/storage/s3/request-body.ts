@@ -39,19 +39,21 @@ export class RequestBody {
     let staged: Uint8Array[] = [];
     let stagedBytes = 0;
     for (const piece of this.#pieces()) {
-      if (piece.byteLength < DIRECT_BYTES) {
+      const direct = piece.byteLength >= DIRECT_BYTES;
+      if (!direct) {
         staged.push(piece);
         stagedBytes += piece.byteLength;
-        if (stagedBytes < DIRECT_BYTES) continue;
       }
-      if (!next()) return;
-      if (stagedBytes > 0) yield Buffer.concat(staged, stagedBytes);
-      if (piece.byteLength >= DIRECT_BYTES) {
+      if (stagedBytes > 0 && (direct || stagedBytes >= DIRECT_BYTES)) {
+        if (!next()) return;
+        yield Buffer.concat(staged, stagedBytes);
+        staged = [];
+        stagedBytes = 0;
+      }
+      if (direct) {
         if (!next()) return;
         yield piece;
       }
-      staged = [];
-      stagedBytes = 0;
     }
     if (stagedBytes > 0 && next()) yield Buffer.concat(staged, stagedBytes);
   }

@@ -63,12 +63,13 @@ export class S3Control {
   /** @throws StorageError `denied` when region or endpoint cannot be resolved */
   static async open(config: S3StorageConfig, deadlines: AttemptDeadlines): Promise<S3Control> {
     const sdk = await import('@aws-sdk/client-s3');
-    const client = new sdk.S3Client(clientConfig(config, deadlines));
-    if (config.checksums === false) useContentMd5(client);
+    const settings = clientConfig(config, deadlines);
     try {
-      return new S3Control(sdk, client, config, await resolveEndpoint(sdk, client, config.bucket));
+      const endpoint = await resolveEndpoint(sdk, settings, config.bucket);
+      const client = new sdk.S3Client(settings);
+      if (config.checksums === false) useContentMd5(client);
+      return new S3Control(sdk, client, config, endpoint);
     } catch (error) {
-      client.destroy();
       throw new StorageError('denied', `cannot resolve where bucket ${config.bucket} is: ${oneLine(error)}`);
     }
   }
@@ -228,10 +229,11 @@ interface BuiltRequest {
 
 /**
  * Lets the SDK build a request and looks where it would go, so that its whole rule set counts (regions, dual stack, FIPS,
- * path style, AWS_ENDPOINT_URL); nothing is sent.
+ * path style, AWS_ENDPOINT_URL); nothing is sent. Credentials play no part in it and may be missing.
  */
-async function resolveEndpoint(sdk: typeof Sdk, client: Sdk.S3Client, bucket: string): Promise<S3Endpoint> {
+async function resolveEndpoint(sdk: typeof Sdk, settings: Sdk.S3ClientConfig, bucket: string): Promise<S3Endpoint> {
   const key = 'k';
+  const client = new sdk.S3Client({ ...settings, credentials: { accessKeyId: 'none', secretAccessKey: 'none' } });
   const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: key });
   let built: BuiltRequest | undefined;
   command.middlewareStack.add(
@@ -242,6 +244,7 @@ async function resolveEndpoint(sdk: typeof Sdk, client: Sdk.S3Client, bucket: st
     { step: 'build', priority: 'low', name: 'shoalCaptureEndpoint' },
   );
   await client.send(command);
+  client.destroy();
   if (!built?.path.endsWith(`/${key}`)) throw new Error('the SDK built no request');
   const origin = new URL(`${built.protocol}//${built.hostname}${built.port ? `:${built.port}` : ''}`);
   const region = await client.config.region();

@@ -90,7 +90,8 @@ export class S3Transport {
     this.limiter = new AdaptiveLimiter(limits, time);
     this.#signer = new SigV4Signer(endpoint.host, endpoint.region);
     this.#pool = new Pool(endpoint.origin, {
-      connections: limits.maxInFlight,
+      // Attempts that gave up while connecting hold their place in the pool until the connection is made or fails.
+      connections: 2 * limits.maxInFlight,
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,

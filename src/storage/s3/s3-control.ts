@@ -62,6 +62,8 @@ export class S3Control {
 
   /** @throws StorageError `denied` when region or endpoint cannot be resolved */
   static async open(config: S3StorageConfig, deadlines: AttemptDeadlines): Promise<S3Control> {
+    // The SDK warns that its future versions want another Node; ours is pinned, so its users can do nothing with that.
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     const sdk = await import('@aws-sdk/client-s3');
     const settings = clientConfig(config, deadlines);
     try {

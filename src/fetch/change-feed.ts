@@ -14,6 +14,7 @@ import type { RewrittenRun } from '../worker/rewritten-run.ts';
 import type { CommittingObjects } from './committing-objects.ts';
 import type { DelayedFetches } from './delayed-fetch.ts';
 import type { FetchMemory } from './fetch-memory.ts';
+import type { FollowedPartitions } from './followed-partitions.ts';
 import type { LocalLog } from './local-log.ts';
 
 const DEFER_MS = 20;
@@ -26,8 +27,7 @@ export interface ChangeFeedOptions {
   readonly memory: FetchMemory;
   readonly time: Time;
   readonly logger: Logger;
-  /** Hears of every partition that somebody else may have written to. */
-  readonly onForeignCommit: (key: PartitionKey, highWatermark: bigint) => void;
+  readonly followed: FollowedPartitions;
 }
 
 export class ChangeFeed {
@@ -88,6 +88,7 @@ export class ChangeFeed {
       case 'probe':
         localLog.distrustBounds();
         delayed.wakeAll();
+        this.#options.followed.probe();
         break;
     }
   }
@@ -100,11 +101,11 @@ export class ChangeFeed {
   #flush(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    const waiting = [...this.#deferred];
+    const waiting = [...this.#deferred.keys()];
     this.#deferred.clear();
-    for (const [key, highWatermark] of waiting) {
+    for (const key of waiting) {
       this.#options.delayed.wake(key);
-      this.#options.onForeignCommit(key, highWatermark);
+      this.#options.followed.onCommit(key);
     }
   }
 

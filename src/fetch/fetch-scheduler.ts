@@ -50,6 +50,13 @@ export class OutOfFetchMemory extends Error {
   override readonly name = 'OutOfFetchMemory';
 }
 
+/** What of a range is being read already, in bytes, and the ranges that are not. */
+export interface RangeCoverage {
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly missing: readonly ObjectRange[];
+}
+
 /** A read under way. */
 export interface ReadTicket {
   /** Rejects with StorageError, OutOfFetchMemory, or the reason it was cancelled with. */
@@ -118,8 +125,8 @@ export class FetchScheduler {
     };
   }
 
-  /** How many bytes of a range are in flight or queued already; for explanations. */
-  coverage({ objectKey, position, size }: ObjectRange): { readonly inFlight: number; readonly queued: number } {
+  /** How many bytes of a range are in flight or queued already, and which ones are not; for explanations. */
+  coverage({ objectKey, position, size }: ObjectRange): RangeCoverage {
     const object = this.#objects.get(objectKey);
     let missing: Interval[] = [{ start: position, end: position + size }];
     const take = (intervals: Iterable<Interval>): number => {
@@ -128,7 +135,12 @@ export class FetchScheduler {
       return before - bytesOf(missing);
     };
     const inFlight = take(object?.gets ?? []);
-    return { inFlight, queued: take([...(object?.queued ?? [])].flatMap((read) => read.missing)) };
+    const queued = take([...(object?.queued ?? [])].flatMap((read) => read.missing));
+    return {
+      inFlight,
+      queued,
+      missing: missing.map(({ start, end }) => ({ objectKey, position: start, size: end - start })),
+    };
   }
 
   /** Fails what waits, cancels what is in flight, and resolves when the storage has let go of every slab. */

@@ -6,6 +6,7 @@
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate } from '../coordinator/diskless-coordinator.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import type { ExplainFetchRequest, FetchExplanation } from './explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
 
 export interface FetchStats {
@@ -49,9 +50,29 @@ export interface FetchService {
     options?: { signal?: AbortSignal },
   ): Promise<RewrittenRun>;
 
+  /**
+   * What a fetch would do and cost, without doing it. `explanationText` and `explanationJson` turn it into text and JSON.
+   * Rejects with the coordinator's error.
+   */
+  explain(request: ExplainFetchRequest): Promise<FetchExplanation>;
+
+  /**
+   * Keeps the local view of these partitions in sync with what other brokers commit from now on, until the function
+   * returned is called: for partitions whose consumers read at the tail of this process.
+   */
+  follow(partitions: readonly TopicIdPartition[]): () => void;
+
   stats(): FetchStats;
   /** Answers parked fetches with what there is, waits for GETs, gives every slab back. */
   close(): Promise<void>;
 }
 
+export {
+  type CoordinateSource,
+  type ExplainedCoordinate,
+  type ExplainFetchRequest,
+  explanationJson,
+  explanationText,
+  type FetchExplanation,
+} from './explain-fetch.ts';
 export { type FetchServiceComponents, openFetchService } from './object-fetch-service.ts';

@@ -107,15 +107,14 @@ export class InMemoryLocalLog implements LocalLog {
     this.#moveLogStart(partition, logStartOffset);
   }
 
+  // Both are kept for partitions not known yet, too: the coordinator's answer that is on its way may be older.
   noteHighWatermark(key: PartitionKey, highWatermark: bigint): void {
-    // Kept for partitions not known yet, too: an answer of the coordinator that is on its way may be older than this.
     const partition = this.#partition(key);
     if (highWatermark > partition.highWatermark) partition.highWatermark = highWatermark;
   }
 
   noteLogStart(key: PartitionKey, logStartOffset: bigint): void {
-    const partition = this.#partitions.get(key);
-    if (partition) this.#moveLogStart(partition, logStartOffset);
+    this.#moveLogStart(this.#partition(key), logStartOffset);
   }
 
   distrustBounds(): void {

@@ -20,14 +20,17 @@ import { ChangeFeed } from './change-feed.ts';
 import { CommittingObjects } from './committing-objects.ts';
 import { CoordinateReader } from './coordinate-reader.ts';
 import { DelayedFetches } from './delayed-fetch.ts';
+import { type ExplainFetchRequest, explainFetch, type FetchExplanation } from './explain-fetch.ts';
 import { FetchMemory } from './fetch-memory.ts';
 import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
 import { FetchScheduler } from './fetch-scheduler.ts';
 import type { FetchService, FetchStats } from './fetch-service.ts';
 import { type FetchSettings, fetchSettings } from './fetch-settings.ts';
 import type { FetchSlot } from './fetch-slot.ts';
+import { FollowedPartitions } from './followed-partitions.ts';
 import { InMemoryLocalLog } from './in-memory-local-log.ts';
 import { PendingFetch } from './pending-fetch.ts';
+import { Readahead } from './readahead.ts';
 
 export interface FetchServiceComponents {
   readonly objectStorage: ObjectStorage;
@@ -46,12 +49,15 @@ export function openFetchService(components: FetchServiceComponents): FetchServi
 
 class ObjectFetchService implements FetchService {
   readonly #components: Required<Pick<FetchServiceComponents, 'coordinator' | 'time' | 'logger'>>;
+  readonly #settings: FetchSettings;
   readonly #memory: FetchMemory;
   readonly #localLog: InMemoryLocalLog;
   readonly #committing = new CommittingObjects();
   readonly #delayed = new DelayedFetches();
   readonly #scheduler: FetchScheduler;
   readonly #reader: CoordinateReader;
+  readonly #readahead: Readahead;
+  readonly #followed: FollowedPartitions;
   readonly #changes: ChangeFeed;
   readonly #pending = new Map<PendingFetch, Promise<unknown>>();
   readonly #fetchedBytesCounter: Counter;
@@ -63,47 +69,54 @@ class ObjectFetchService implements FetchService {
   constructor(components: FetchServiceComponents) {
     const { objectStorage, coordinator, recordPool, time = systemTime, logger = silentLogger } = components;
     const settings = fetchSettings(components.settings);
+    this.#settings = settings;
     this.#components = { coordinator, time, logger };
-    this.#memory = new FetchMemory(recordPool.slabs);
-    const { capacityBytes } = this.#memory;
-    this.#localLog = new InMemoryLocalLog(
-      this.#memory,
-      Math.min(settings.fetchLocalViewBytes, Math.floor(capacityBytes * 0.75)),
-    );
-    this.#scheduler = new FetchScheduler({
+    const memory = new FetchMemory(recordPool.slabs);
+    const viewBytes = Math.min(settings.fetchLocalViewBytes, Math.floor(memory.capacityBytes * 0.75));
+    const localLog = new InMemoryLocalLog(memory, viewBytes);
+    const scheduler = new FetchScheduler({
       objectStorage,
-      memory: this.#memory,
+      memory,
       time,
       costModel: { requestCostBytes: settings.fetchRequestCostBytes, maxRangeBytes: settings.fetchMaxRangeBytes },
       maxGets: settings.fetchMaxInFlightGets,
-      maxBytesInFlight: Math.min(settings.fetchMaxInFlightBytes, Math.floor(capacityBytes / 4)),
+      maxBytesInFlight: Math.min(settings.fetchMaxInFlightBytes, Math.floor(memory.capacityBytes / 4)),
       collectWindowMs: settings.fetchCollectWindowMs,
       memoryWaitMs: settings.fetchMemoryWaitMs,
     });
-    const { committing, localLog, scheduler, delayed, memory } = this.#parts();
-    this.#reader = new CoordinateReader({ scheduler, recordPool, localLog, committing, time, logger });
+    const reader = new CoordinateReader({
+      scheduler,
+      recordPool,
+      localLog,
+      committing: this.#committing,
+      time,
+      logger,
+    });
+    this.#readahead = new Readahead({
+      coordinator,
+      reader,
+      localLog,
+      time,
+      maxWindowBytes: settings.fetchReadaheadMaxBytes,
+      maxTotalBytes: Math.floor(viewBytes / 8), // half of what scans may always keep
+    });
+    this.#followed = new FollowedPartitions({ coordinator, reader, localLog, time, logger });
     this.#changes = new ChangeFeed({
       coordinator,
       localLog,
-      delayed,
-      committing,
+      delayed: this.#delayed,
+      committing: this.#committing,
       memory,
       time,
       logger,
-      onForeignCommit: () => {},
+      followed: this.#followed,
     });
-    this.#memory.onFreed(() => this.#delayed.memoryFreed());
+    memory.onFreed(() => this.#delayed.memoryFreed());
+    this.#memory = memory;
+    this.#localLog = localLog;
+    this.#scheduler = scheduler;
+    this.#reader = reader;
     this.#fetchedBytesCounter = (components.meter ?? noopMeter).createCounter('diskless.fetch.bytes', { unit: 'By' });
-  }
-
-  #parts() {
-    return {
-      committing: this.#committing,
-      localLog: this.#localLog,
-      scheduler: this.#scheduler,
-      delayed: this.#delayed,
-      memory: this.#memory,
-    };
   }
 
   async fetch(
@@ -168,6 +181,17 @@ class ObjectFetchService implements FetchService {
     }
   }
 
+  async explain(request: ExplainFetchRequest): Promise<FetchExplanation> {
+    this.#checkOpen();
+    const parts = { localLog: this.#localLog, reader: this.#reader, scheduler: this.#scheduler };
+    return explainFetch({ coordinator: this.#components.coordinator, settings: this.#settings, ...parts }, request);
+  }
+
+  follow(partitions: readonly TopicIdPartition[]): () => void {
+    this.#checkOpen();
+    return this.#followed.follow(partitions);
+  }
+
   stats(): FetchStats {
     const { rangedGets, rangedGetBytes } = this.#scheduler.stats;
     return {
@@ -186,13 +210,17 @@ class ObjectFetchService implements FetchService {
     this.#changes.close();
     this.#committing.close();
     for (const fetch of this.#pending.keys()) fetch.finishNow();
-    await Promise.allSettled(this.#pending.values());
+    this.#readahead.close();
+    await Promise.allSettled([...this.#pending.values(), this.#followed.close()]);
     await this.#scheduler.close();
     this.#localLog.close();
   });
 
-  #onServed(slot: FetchSlot, _nextOffset: bigint): void {
-    if (slot.source === 'local') this.#localHits++;
+  #onServed({ key, partition, highWatermark, source }: FetchSlot, nextOffset: bigint): void {
+    const wasLocal = source === 'local';
+    if (wasLocal) this.#localHits++;
+    const { topicIdPartition, fetchOffset } = partition;
+    this.#readahead.onServed({ key, topicIdPartition, fetchOffset, nextOffset, highWatermark, wasLocal });
   }
 
   #count(result: FetchResult): FetchResult {

@@ -25,7 +25,11 @@ export interface FixtureOptions {
   readonly fetchCapacityBytes?: number;
   readonly settings?: Partial<FetchSettings>;
   /** Stands before every GET; throw to fail it. */
-  readonly beforeGet?: (objectKey: string, range: { position: number; size: number }) => Promise<void> | void;
+  readonly beforeGet?: (
+    objectKey: string,
+    range: { position: number; size: number },
+    signal: AbortSignal | undefined,
+  ) => Promise<void> | void;
   /** Looks at, or damages, the bytes of a GET before the service gets them. */
   readonly afterGet?: (objectKey: string, position: number, bytes: Uint8Array) => void;
   readonly coordinator?: (real: DisklessCoordinator) => DisklessCoordinator;
@@ -61,7 +65,7 @@ export class FetchFixture {
     this.storage = intercept<ObjectStorage>(memory, {
       getRange: async (objectKey, range, getOptions?: GetOptions) => {
         this.gets.push({ objectKey, ...range });
-        await options.beforeGet?.(objectKey, range);
+        await options.beforeGet?.(objectKey, range, getOptions?.signal);
         const bytes = await memory.getRange(objectKey, range, getOptions);
         options.afterGet?.(objectKey, range.position, bytes);
         return bytes;
@@ -85,8 +89,9 @@ export class FetchFixture {
   }
 
   /** Creates a topic and returns its partitions. */
-  async createTopic(partitions: number, name = 'topic'): Promise<TopicIdPartition[]> {
+  async createTopic(partitions: number): Promise<TopicIdPartition[]> {
     const topicId = randomUuid(this.random);
+    const name = `topic-${topicId}`;
     await this.coordinator.createTopics([{ topicId, name, partitions, configs: {} }]);
     return Array.from({ length: partitions }, (_, partition) => ({ topicId, partition }));
   }

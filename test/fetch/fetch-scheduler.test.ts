@@ -332,8 +332,8 @@ describe('FetchScheduler', () => {
     open({ maxGets: 1 });
     const tickets = [scheduler.read(range(0, 100), 'hot'), scheduler.read(range(5000, 100), 'hot')];
     await settle();
-    expect(scheduler.coverage(range(50, 100))).toEqual({ inFlight: 50, queued: 0 });
-    expect(scheduler.coverage(range(5050, 100))).toEqual({ inFlight: 0, queued: 50 });
+    expect(scheduler.coverage(range(50, 100))).toEqual({ inFlight: 50, queued: 0, missing: [range(100, 50)] });
+    expect(scheduler.coverage(range(5050, 100))).toEqual({ inFlight: 0, queued: 50, missing: [range(5100, 50)] });
     held.answerAll();
     await settle();
     held.answerAll();

@@ -26,6 +26,7 @@ import type {
   ShareFetchResult,
 } from '../share/share-fetch-request.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
+import type { MaintenanceStats } from './maintenance.ts';
 
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
@@ -63,7 +64,7 @@ export interface ListOffsetsPartitionResult {
 }
 
 /** Counts since the engine was opened, and what is held now. Bytes unless the name says otherwise. */
-export interface EngineStats {
+export interface EngineStats extends MaintenanceStats {
   readonly appendedBatches: number;
   readonly appendedBytes: number;
   readonly segmentsCommitted: number;

@@ -35,6 +35,7 @@ import type {
   ListOffsetsPartitionResult,
   NewTopic,
 } from './diskless-engine.ts';
+import { Maintenance } from './maintenance.ts';
 import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
 import { ShareConfigs } from './share-configs.ts';
@@ -50,6 +51,7 @@ interface Parts {
   readonly topics: TopicCatalog;
   readonly fetchService: FetchService;
   readonly appendService: AppendService;
+  readonly maintenance: Maintenance;
   readonly share: { readonly service: ShareService; close(): void };
   readonly shareConfigs: ShareConfigs;
   /** Filled in when a segment's outcome cannot be found out. */
@@ -115,7 +117,9 @@ async function openParts(components: Components, settings: EngineSettings, opene
     leaderEpoch: epoch,
     listOffsets: (requests) => listOffsets({ coordinator, fetchService, recordPool }, requests),
   });
-  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, failure };
+  const maintenance = new Maintenance({ ...components, objectKeyPrefix: settings.objectKeyPrefix, settings });
+  maintenance.start();
+  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, maintenance, failure };
 }
 
 function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
@@ -229,12 +233,13 @@ class Engine implements DisklessEngine {
   }
 
   stats(): EngineStats {
-    const { appendService, fetchService, recordPool } = this.#parts;
+    const { appendService, fetchService, maintenance, recordPool } = this.#parts;
     const { slabs } = recordPool;
     const { cachedBytes: _, ...fetching } = fetchService.stats();
     return {
       ...appendService.counters,
       ...fetching,
+      ...maintenance.stats(),
       bufferedBytes: slabs.leasedBytes('append'),
       leasedBytes: slabs.leasedBytes('append') + slabs.leasedBytes('fetch'),
     };
@@ -259,12 +264,13 @@ class Engine implements DisklessEngine {
   /** Appends first: what they commit is still handed to the fetch side, and parked fetches see it before they end. */
   async #close(timeoutMs: number | undefined, cause?: Error): Promise<void> {
     this.#status = 'closing';
-    const { appendService, fetchService, share, topics, recordPool, components } = this.#parts;
+    const { appendService, fetchService, maintenance, share, topics, recordPool, components } = this.#parts;
     const parts = new DisposalStack();
     parts.use(recordPool, (pool) => pool.close());
     parts.use(topics, (catalog) => catalog.close());
     parts.use(fetchService, (service) => service.close());
     parts.use(share, (one) => one.close());
+    parts.use(maintenance, (jobs) => jobs.close());
     parts.use(appendService, (service) =>
       cause ? service.destroy(cause) : drain(service, timeoutMs, components.time),
     );

@@ -2,11 +2,12 @@
 import { ApiError } from '../common/errors.ts';
 import { defaultFetchSettings, type FetchSettings, fetchSettings } from '../fetch/fetch-settings.ts';
 import { isObjectKey } from '../storage/object-storage.ts';
+import { defaultMaintenanceSettings, type MaintenanceSettings } from './maintenance.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-export interface EngineSettings extends FetchSettings {
+export interface EngineSettings extends FetchSettings, MaintenanceSettings {
   /** This broker's id; with the uploader epoch it names who wrote a segment. @default 0 */
   readonly nodeId: number;
   /** Segments are stored as `<prefix>/<uuid>`. @default 'segments' */
@@ -43,6 +44,7 @@ export interface EngineSettings extends FetchSettings {
 
 export const defaultEngineSettings: EngineSettings = Object.freeze({
   ...defaultFetchSettings,
+  ...defaultMaintenanceSettings,
   nodeId: 0,
   objectKeyPrefix: 'segments',
   produceBufferMaxBytes: 4 * MIB,
@@ -83,6 +85,13 @@ const ranges: { readonly [N in keyof EngineSettings]?: readonly [min: number, ma
   groupShareMaxShareSessions: [1, 1_000_000],
   shareFetchMaxBytes: [1, INT32_MAX],
   workerThreads: [0, 256],
+  retentionCheckIntervalMs: [1, DAY_MS],
+  retentionStepCoordinates: [1, 100_000],
+  fileDeletionIntervalMs: [1, DAY_MS],
+  fileDeletionGraceMs: [0, 365 * DAY_MS],
+  fileDeletionStepFiles: [1, 100_000],
+  orphanSearchIntervalMs: [1, INT32_MAX],
+  orphanGraceMs: [1, 365 * DAY_MS],
 };
 
 /** Defaults filled in, checked. @throws ApiError INVALID_CONFIG that names the setting and its range */
@@ -119,6 +128,15 @@ function checkTogether(settings: EngineSettings): void {
     throw new ApiError(
       'INVALID_CONFIG',
       `produceMemoryBytes ${produceMemoryBytes} must be at least twice produceBufferMaxBytes ${produceBufferMaxBytes}`,
+    );
+  }
+  // A younger object may be about to be committed; giving its key up would only make that commit fail.
+  const slowestMs = settings.produceUploadDeadlineMs + settings.produceCommitDeadlineMs;
+  if (settings.orphanGraceMs < slowestMs) {
+    const deadlines = 'produceUploadDeadlineMs and produceCommitDeadlineMs together';
+    throw new ApiError(
+      'INVALID_CONFIG',
+      `orphanGraceMs ${settings.orphanGraceMs} is below ${deadlines} (${slowestMs})`,
     );
   }
   if (retryBackoffMaxMs < retryBackoffMs) {

@@ -20,8 +20,8 @@ import { buildBatch, type TestBatch } from './record-batches.ts';
 /** Small and quick, so that a test waits for nothing: segments close at once. */
 export const quickSettings: Partial<EngineSettings> = {
   produceCommitIntervalMs: 1,
-  produceUploadDeadlineMs: 300,
-  produceCommitDeadlineMs: 300,
+  produceUploadDeadlineMs: 15_000,
+  produceCommitDeadlineMs: 15_000,
   retryBackoffMs: 1,
   retryBackoffMaxMs: 5,
   produceMemoryBytes: 8 * 1024 * 1024,
@@ -74,7 +74,9 @@ export class EngineFixture {
   }
 
   async createTopic(name: string, partitions = 1, configs: Record<string, string> = {}): Promise<Uuid> {
-    const [created] = await this.engine.createTopics([{ name, partitions, configs }]);
+    // Batches of the tests are old; retention would take them.
+    const lasting = { 'retention.ms': '-1', ...configs };
+    const [created] = await this.engine.createTopics([{ name, partitions, configs: lasting }]);
     if (created!.error !== Errors.NONE) throw new Error(`topic ${name}: ${created!.message}`);
     return created!.topicId;
   }

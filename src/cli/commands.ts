@@ -9,4 +9,5 @@ export interface CommandEntry {
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
   serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
+  dump: { summary: 'print the record batches in a file, and what is wrong with them', load: () => import('./dump.ts') },
 };

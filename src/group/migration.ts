@@ -91,13 +91,9 @@ export function downgradeToClassic(
   context: GroupContext,
   now: Instant,
 ): ClassicGroup | undefined {
-  const { groupConsumerMigrationPolicy: policy, groupMaxSize } = context.settings;
-  const allowed = policy === 'downgrade' || policy === 'bidirectional';
-  const members = [...group.members];
-  if (!allowed || members.length === 0 || members.length > groupMaxSize) return undefined;
-  const classic = members.flatMap((member) => toClassicMember(member, group) ?? []);
-  if (classic.length < members.length) return undefined;
-  return ClassicGroup.fromMembers(group.groupId, group.epoch, classic, group.state !== 'Stable', context, now);
+  if (!group.isToDowngrade) return undefined;
+  const members = [...group.members].flatMap((member) => toClassicMember(member, group) ?? []);
+  return ClassicGroup.fromMembers(group.groupId, group.epoch, members, group.needsRebalance, context, now);
 }
 
 function toClassicMember(member: ConsumerMember, group: ConsumerGroup): ClassicMember | undefined {

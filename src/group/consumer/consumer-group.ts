@@ -49,6 +49,8 @@ export class ConsumerGroup implements GroupMachine {
   #metadataHash: string | undefined;
   #stateSinceMs: number;
   #changed = false;
+  /** Members were removed since the last assignment: their partitions have nobody. */
+  #abandoned = false;
 
   /** `epoch`: what a group of that name has reached before; epochs never go back. */
   constructor(groupId: string, epoch: number, topics: TopicIndex, context: GroupContext) {
@@ -294,6 +296,7 @@ export class ConsumerGroup implements GroupMachine {
       partitionsOf: (topicId) => this.members.partitionsOf(topicId),
     });
     this.#targetEpoch = this.#groupEpoch;
+    this.#abandoned = false;
     this.#changed = true;
   }
 
@@ -317,14 +320,32 @@ export class ConsumerGroup implements GroupMachine {
     this.#changed = true;
   }
 
-  /** Removes members for good; what they had is free at once, and assigned anew with the next heartbeat. */
+  /**
+   * Removes members for good; what they had is free at once, and assigned anew with the next heartbeat. A group that is
+   * to become a classic one keeps its epoch: it is the generation in which the others hear that they must rejoin.
+   */
   remove(members: readonly ConsumerMember[]): void {
     if (members.length === 0) return;
     for (const member of members) this.#drop(member);
     this.#metadataHash = undefined;
-    this.#groupEpoch += 1;
     this.#changed = true;
+    this.#abandoned = true;
     if (this.members.size === 0) this.#stateSinceMs = this.context.nowMs();
+    if (!this.isToDowngrade) this.#groupEpoch += 1;
+  }
+
+  /** All that are left use the classic protocol, and the group may change back to it. */
+  get isToDowngrade(): boolean {
+    const { groupConsumerMigrationPolicy: policy, groupMaxSize } = this.context.settings;
+    if (policy !== 'downgrade' && policy !== 'bidirectional') return false;
+    if (this.members.size === 0 || this.members.size > groupMaxSize) return false;
+    for (const { classic } of this.members) if (classic === null) return false;
+    return true;
+  }
+
+  /** Whether the members' partitions are not what they should be. */
+  get needsRebalance(): boolean {
+    return this.#abandoned || this.state !== 'Stable';
   }
 
   #drop(member: ConsumerMember): void {

@@ -363,8 +363,15 @@ describe('the consumer protocol', () => {
     expect(refused).toMatchObject({ errorCode: Errors.INVALID_REQUEST, errorMessage: "MemberId can't be empty." });
   });
 
-  it('gives the topic id that Metadata gives', async () => {
-    const { topics } = await client.call(metadata, 12, { topics: [{ topicId: ZERO_UUID, name: TOPIC }] });
-    expect(topics[0]!.topicId).toBe(topicId);
+  it('gives the topic id that Metadata gives, and by which Metadata finds the topic', async () => {
+    const asked = [
+      { topicId: ZERO_UUID, name: TOPIC },
+      { topicId, name: '' },
+      { topicId, name: null },
+    ];
+    for (const topic of asked) {
+      const { topics } = await client.call(metadata, 12, { topics: [topic] });
+      expect(topics).toMatchObject([{ topicId, name: TOPIC, errorCode: Errors.NONE }]);
+    }
   });
 });

@@ -57,8 +57,12 @@ function asksForAll({ topics }: MetadataRequest, apiVersion: number): boolean {
 
 type Asked = { readonly name: string | null; readonly topicId: Uuid };
 
+/** What is asked for, once each. With an id, Java sends "" for the name and librdkafka null: either way the id counts. */
 function distinct({ topics }: MetadataRequest): Asked[] {
-  return [...new Map((topics ?? []).map((topic) => [topic.name ?? topic.topicId, topic])).values()];
+  const asked = (topics ?? []).map(
+    ({ name, topicId }): Asked => ({ name: topicId === ZERO_UUID ? name : null, topicId }),
+  );
+  return [...new Map(asked.map((topic) => [topic.name ?? topic.topicId, topic])).values()];
 }
 
 /** Names that were missing → what creating them gave. */

@@ -1,8 +1,9 @@
-/** The storage contract, and the start-up probe, over real S3 servers. */
+/** The storage contract, the start-up probe, and a short stress run, over real S3 servers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openS3ObjectStorage, S3ObjectStorage, type S3StorageConfig } from '../../src/s3.ts';
 import { StorageError } from '../../src/storage/object-storage.ts';
 import { objectStorageContract } from '../contract/object-storage-contract.ts';
+import { runStress } from '../stress/run-stress.ts';
 import { createBucket, freshPrefix, startS3Servers } from './servers.ts';
 
 const servers = await startS3Servers();
@@ -19,7 +20,7 @@ async function refusal(config: S3StorageConfig): Promise<StorageError> {
   return error;
 }
 
-for (const { name, config, quirks } of servers) {
+for (const { name, config, quirks, env } of servers) {
   describe(name, () => {
     beforeAll(() => createBucket(config));
 
@@ -35,6 +36,14 @@ for (const { name, config, quirks } of servers) {
       propertyRuns: 8,
       clockToleranceMs: 60_000,
       listsByFolder: quirks.listsByFolder,
+    });
+
+    it('carries a short stress run through the engine, with faults', { timeout: 180_000 }, async () => {
+      const { status, output } = await runStress(['--minutes', '0.1', '--faults', '0.1'], env);
+      expect([status, output.at(-1)]).toEqual([
+        0,
+        expect.stringMatching(/^7 passed, 0 failed: \d+ records through s3:/),
+      ]);
     });
 
     it('passes the start-up probe, which leaves nothing behind', async () => {

@@ -33,6 +33,8 @@ export interface S3Server {
   /** Endpoint, region, bucket and, unless the environment has them, credentials. */
   readonly config: S3StorageConfig;
   readonly quirks: ServerQuirks;
+  /** The same for a process that reads its environment, as the stress run does. */
+  readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
 
@@ -54,7 +56,7 @@ function fromEnvironment(env: NodeJS.ProcessEnv): S3Server {
     ...(env.SHOAL_S3_REGION && { region: env.SHOAL_S3_REGION }),
     ...(env.SHOAL_S3_PATH_STYLE && { forcePathStyle: env.SHOAL_S3_PATH_STYLE === 'true' }),
   };
-  return { name: `${env.SHOAL_S3_ENDPOINT}`, config, quirks: NO_QUIRKS, stop: async () => {} };
+  return { name: `${env.SHOAL_S3_ENDPOINT}`, config, quirks: NO_QUIRKS, env: {}, stop: async () => {} };
 }
 
 async function startServer(kind: 'ceph' | 'seaweedfs'): Promise<S3Server> {
@@ -73,7 +75,7 @@ async function startServer(kind: 'ceph' | 'seaweedfs'): Promise<S3Server> {
     );
     const credentials = { accessKeyId: env.AWS_ACCESS_KEY_ID!, secretAccessKey: env.AWS_SECRET_ACCESS_KEY! };
     const { config } = fromEnvironment({ ...env, SHOAL_S3_BUCKET: `shoal-${kind}-test` });
-    return { name: kind, config: { ...config, credentials }, quirks: QUIRKS[kind] ?? NO_QUIRKS, stop };
+    return { name: kind, config: { ...config, credentials }, quirks: QUIRKS[kind] ?? NO_QUIRKS, env, stop };
   } catch (error) {
     await stop().catch(() => {});
     throw error;
@@ -82,6 +84,7 @@ async function startServer(kind: 'ceph' | 'seaweedfs'): Promise<S3Server> {
 
 /** Creates the server's bucket unless it is there. */
 export async function createBucket(config: S3StorageConfig): Promise<void> {
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const { bucket, endpoint, region, forcePathStyle, credentials } = config;
   const client = new S3Client({
     ...(endpoint && { endpoint }),

@@ -31,7 +31,6 @@ async function close(): Promise<void> {
   await double?.stop();
 }
 
-beforeEach(() => open());
 afterEach(close);
 
 const BYTES = new Uint8Array(200_000).map((_, index) => (index * 7 + (index >> 9)) & 255);
@@ -129,13 +128,14 @@ describe('a GET whose one attempt fails', () => {
     await double.stop();
     const error = await failure(storage.getRange('k', RANGE));
     expect([error.kind, error.message]).toEqual(['unavailable', expect.stringContaining('connection refused')]);
-    await open();
   });
 });
 
 const RETRIED = GET_OUTCOMES.filter(([, kind]) => ['unavailable', 'timeout', 'throttled', 'corrupt'].includes(kind));
 
 describe('a GET that is repeated', () => {
+  beforeEach(() => open());
+
   it('gets its bytes in spite of every fault that may pass', { timeout: 60_000 }, async () => {
     await storage.put('k', [BYTES]);
     for (const [fault] of RETRIED) {
@@ -219,6 +219,8 @@ describe('a PUT whose one attempt fails', () => {
 });
 
 describe('a PUT that is repeated', () => {
+  beforeEach(() => open());
+
   it('takes its own object, whose answer was lost, for success', async () => {
     for (const fault of [
       { at: 'after', do: 'reset' },
@@ -271,6 +273,8 @@ describe('a PUT that is repeated', () => {
 });
 
 describe('control operations', () => {
+  beforeEach(() => open());
+
   const passing: readonly Fault[] = [
     { at: 'before', do: 'reset' },
     { at: 'before', do: 'stall' },
@@ -351,6 +355,8 @@ describe('a multipart upload', () => {
 });
 
 describe('under pressure', () => {
+  beforeEach(() => open());
+
   it('slows down instead of multiplying requests when everything is throttled', async () => {
     await open({ ...QUICK, deadlines: {} });
     await storage.put('k', [BYTES]);

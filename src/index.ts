@@ -19,6 +19,7 @@ export type * from './coordinator/topic-store.ts';
 export type * from './engine/diskless-engine.ts';
 export { openEngine } from './engine/engine.ts';
 export { defaultEngineSettings, type EngineSettings } from './engine/settings.ts';
+export { explanationJson, explanationText } from './fetch/explain-fetch.ts';
 export { type ObjectRange, planRangedGets, type RangeCostModel } from './fetch/fetch-planner.ts';
 export type * from './fetch/fetch-request.ts';
 export type * from './produce/append-request.ts';

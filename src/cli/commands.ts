@@ -8,6 +8,7 @@ export interface CommandEntry {
 }
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  explain: { summary: 'say what a fetch would do and cost', load: () => import('./explain.ts') },
   serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
   dump: { summary: 'print the record batches in a file, and what is wrong with them', load: () => import('./dump.ts') },
 };

@@ -17,6 +17,7 @@ import type {
   DisklessCoordinator,
 } from '../coordinator/diskless-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
+import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 import type {
@@ -28,6 +29,7 @@ import type {
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { MaintenanceStats } from './maintenance.ts';
 
+export type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 export type * from '../share/share-fetch-request.ts';
@@ -113,6 +115,8 @@ export interface DisklessEngine extends AsyncDisposable {
     partitions: readonly FetchPartition[],
     options?: { signal?: AbortSignal },
   ): Promise<FetchResult>;
+  /** What a fetch would do and cost here and now, without doing it; `explanationText` and `explanationJson` print it. */
+  explainFetch(request: ExplainFetchRequest): Promise<FetchExplanation>;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
   deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
 

@@ -11,6 +11,7 @@ import { systemTime, type Time, type Timer } from '../common/time.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
+import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
 import { type FetchService, openFetchService } from '../fetch/fetch-service.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
@@ -182,6 +183,11 @@ class Engine implements DisklessEngine {
   ): Promise<FetchResult> {
     this.#requireOpen();
     return this.#parts.fetchService.fetch(params, partitions, options);
+  }
+
+  async explainFetch(request: ExplainFetchRequest): Promise<FetchExplanation> {
+    this.#requireOpen();
+    return answered(this.#parts.fetchService.explain(request));
   }
 
   async listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]> {

@@ -188,11 +188,14 @@ export function explanationJson(explanation: FetchExplanation): unknown {
   return { ...JSON.parse(json), errorName: errorName(explanation.error) };
 }
 
-/** The explanation for people, a few lines. */
-export function explanationText(explanation: FetchExplanation): string {
-  const { topicIdPartition, fetchOffset, maxBytes, decision, reason, coordinates, local, gets } = explanation;
+/** The explanation for people, a few lines. `name` is what to call the partition; by default its key. */
+export function explanationText(
+  explanation: FetchExplanation,
+  name: string = partitionKey(explanation.topicIdPartition),
+): string {
+  const { fetchOffset, maxBytes, decision, reason, coordinates, local, gets } = explanation;
   const lines = [
-    `fetch of ${partitionKey(topicIdPartition)} from offset ${fetchOffset}, at most ${bytesText(maxBytes)}: ${decision}`,
+    `fetch of ${name} from offset ${fetchOffset}, at most ${bytesText(maxBytes)}: ${decision}`,
     `  because ${reason}`,
     `  log: start ${explanation.logStartOffset}, high watermark ${explanation.highWatermark}`,
     local

@@ -12,6 +12,10 @@ import {
   openEngine,
   type TopicIdPartition,
 } from '../src/index.ts';
+import { apis } from '../src/protocol/apis.ts';
+import { encodeRequest } from '../src/protocol/frames.ts';
+import { startKafkaServer } from '../src/server.ts';
+import { FloodClient } from '../test/server/flood-client.ts';
 import { plainBatch } from '../test/support/record-batches.ts';
 import type { BenchContext, Side } from './harness.ts';
 
@@ -31,6 +35,8 @@ export default async function endToEnd(bench: BenchContext): Promise<void> {
   await inProcess(bench, { name: '1KiB', batchBytes: KIB, batches: 128 * scale });
   await inProcess(bench, { name: '16KiB', batchBytes: 16 * KIB, batches: 64 * scale });
   await inProcess(bench, { name: '256KiB', batchBytes: 256 * KIB, batches: 4 * scale });
+  await overTcp(bench, { name: '16KiB', batchBytes: 16 * KIB, batches: 64 * scale });
+  if (!bench.smoke) await overTcp(bench, { name: '256KiB', batchBytes: 256 * KIB, batches: 4 * scale });
 }
 
 async function inProcess(bench: BenchContext, workload: Workload): Promise<void> {
@@ -57,6 +63,52 @@ async function inProcess(bench: BenchContext, workload: Workload): Promise<void>
   const size = records.length * workload.batches;
   await contests(bench, `fetch-local/${workload.name}`, size, copy, fetch(engine));
   await contests(bench, `fetch-direct/${workload.name}`, size, copy, fetch(cold));
+}
+
+/**
+ * The same through the host's sockets, by a client that sends frames made beforehand and only counts what comes back.
+ * Its own CPU time is in the figures, since it runs in the same process: once over the bytes in the kernel, no more.
+ */
+async function overTcp(bench: BenchContext, workload: Workload): Promise<void> {
+  const records = plainBatch(Math.max(1, Math.floor(workload.batchBytes / KIB)), 1000);
+  await using objectStorage = new InMemoryObjectStorage();
+  await using coordinator = new InMemoryDisklessCoordinator();
+  await using engine = await openEngine({ objectStorage, coordinator }, { produceCommitIntervalMs: 0 });
+  await engine.createTopics([{ name: 'bench', partitions: PARTITIONS }]);
+  const topicId = (await engine.listTopics())[0]!.topicId;
+  await using server = await startKafkaServer(engine, { coordinator, listen: { host: '127.0.0.1', port: 0 } });
+  await using client = await FloodClient.connect(server.listener);
+  const size = records.length * workload.batches;
+  const copy = copier(records, workload.batches);
+  const produceFrames = Array.from({ length: workload.batches }, (_, i) => produceFrame(records, i % PARTITIONS));
+  const appendAll = async () => {
+    await client.send(produceFrames, workload.batches);
+    for await (const { key } of objectStorage.list()) await objectStorage.delete([key]);
+    return size;
+  };
+  await contests(bench, `append-tcp/${workload.name}`, size, copy, appendAll);
+  const end = (await engine.listOffsets([{ topicIdPartition: { topicId, partition: 0 }, timestamp: -1n }]))[0]!.offset;
+  await client.send(produceFrames, workload.batches);
+  const fetchFrames = [fetchFrame(end)];
+  const fetchAll = async () => {
+    const bytes = await client.send(fetchFrames, 1);
+    if (bytes < size) throw new Error(`${bytes} bytes were fetched of ${size}`);
+    return size;
+  };
+  await contests(bench, `fetch-tcp/${workload.name}`, size, copy, fetchAll);
+}
+
+function produceFrame(records: Uint8Array, index: number): Uint8Array {
+  const topicData = [{ name: 'bench', partitionData: [{ index, records: [records] }] }];
+  const header = { version: 9, correlationId: 1, clientId: 'bench' };
+  return Buffer.concat(encodeRequest(apis.produce, header, { acks: -1, timeoutMs: 30_000, topicData }));
+}
+
+function fetchFrame(fetchOffset: bigint): Uint8Array {
+  const partition = (index: number) => ({ partition: index, fetchOffset, partitionMaxBytes: 64 * MIB });
+  const topics = [{ topic: 'bench', partitions: Array.from({ length: PARTITIONS }, (_, index) => partition(index)) }];
+  const header = { version: 11, correlationId: 1, clientId: 'bench' };
+  return Buffer.concat(encodeRequest(apis.fetch, header, { maxWaitMs: 1000, minBytes: 1, maxBytes: 64 * MIB, topics }));
 }
 
 /** The same contest by wall clock and by CPU time, and what a GiB costs. */

@@ -48,6 +48,11 @@ export async function openComponents(options: ComponentOptions): Promise<Compone
   }
 }
 
+/** Whether a place is named by URL; a folder or file otherwise. */
+export function isUrl(where: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(where);
+}
+
 function needsFolder({ storage, coordinator }: ComponentOptions): boolean {
   return storage === undefined || coordinator === undefined;
 }
@@ -65,7 +70,7 @@ async function openCoordinator(
   where: string | undefined,
   folder: DataFolder | undefined,
 ): Promise<DisklessCoordinator> {
-  if (where !== undefined && /^[a-z][a-z0-9+.-]*:\/\//i.test(where)) throw unknownScheme('--coordinator', where);
+  if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
   await mkdir(dirname(path), { recursive: true });
   try {
@@ -97,7 +102,7 @@ async function withHolder(error: unknown, folder: DataFolder | undefined): Promi
 async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {
   if (where === undefined) return LocalDirectoryObjectStorage.open(folder!.segmentsPath);
   if (/^s3:/i.test(where)) return openS3(where);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(where)) throw unknownScheme('--storage', where);
+  if (isUrl(where)) throw unknownScheme('--storage', where);
   return LocalDirectoryObjectStorage.open(where);
 }
 

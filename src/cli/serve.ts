@@ -7,7 +7,7 @@ import { openEngine } from '../engine/engine.ts';
 import { type KafkaServer, startKafkaServer } from '../server/kafka-server.ts';
 import { ListenError, parseEndpoint } from '../server/listener.ts';
 import { CliError, type Command, UsageError } from './command.ts';
-import { type Components, openComponents } from './components.ts';
+import { type Components, isUrl, openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
 import { greeting } from './greeting.ts';
 import { onStopSignals } from './signals.ts';
@@ -48,6 +48,13 @@ const flags = {
     help: 'Whether a topic is made when a client first asks for it.',
     defaultText: 'true',
   },
+  'commit-interval-ms': {
+    value: 'N',
+    help:
+      'How long a segment waits for more records before it is stored. Longer makes fewer objects, which S3 counts; ' +
+      'shorter answers producers sooner.',
+    defaultText: '250 with S3, 10 with a folder',
+  },
   insecure: {
     help: 'Allow --listen on an address that others can reach. There is no encryption and no authentication yet.',
   },
@@ -82,6 +89,12 @@ export const command: Command = {
 };
 
 const DRAIN_TIMEOUT_MS = 30_000;
+/**
+ * KIP-1163's 250 ms weighs the price of a PUT against latency; a folder has no price. A producer with Kafka's defaults
+ * has five requests of 16 KiB in flight, so that this bounds its throughput: 0.3 MB/s with 250 ms, ten times that with 10.
+ */
+const FOLDER_COMMIT_INTERVAL_MS = 10;
+const PRICED_COMMIT_INTERVAL_MS = 250;
 
 async function serve(options: ServeOptions): Promise<number> {
   const opened = new DisposalStack();
@@ -116,7 +129,10 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
   const components = opened.use(await openComponents(options), (one) => one.close());
   const { nodeId, rack, insecure, advertisedListener } = options;
-  const engine = opened.use(await openEngine({ ...components, logger }, { nodeId }), (one) => one.close());
+  const engine = opened.use(
+    await openEngine({ ...components, logger }, { nodeId, produceCommitIntervalMs: options.commitIntervalMs }),
+    (one) => one.close(),
+  );
   const server = opened.use(
     await startKafkaServer(engine, {
       coordinator: components.coordinator,
@@ -147,6 +163,7 @@ interface ServeOptions {
   readonly rack: string | undefined;
   readonly numPartitions: number;
   readonly autoCreateTopics: boolean;
+  readonly commitIntervalMs: number;
   readonly insecure: boolean;
   readonly logLevel: string;
 }
@@ -171,9 +188,15 @@ function readOptions(values: ServeFlags): ServeOptions {
     rack: values.rack,
     numPartitions: integer('num-partitions', values['num-partitions'] ?? '1', 1, 10_000),
     autoCreateTopics: oneOf('auto-create-topics', values['auto-create-topics'] ?? 'true', ['true', 'false']) === 'true',
+    commitIntervalMs: integer('commit-interval-ms', commitInterval(values), 0, 60_000),
     insecure: values.insecure,
     logLevel: oneOf('log-level', values['log-level'] ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
+}
+
+function commitInterval({ 'commit-interval-ms': given, storage }: ServeFlags): string {
+  const folder = storage === undefined || !isUrl(storage);
+  return given ?? String(folder ? FOLDER_COMMIT_INTERVAL_MS : PRICED_COMMIT_INTERVAL_MS);
 }
 
 function integer(flag: string, text: string, min: number, max: number): number {

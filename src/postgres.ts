@@ -1,1 +1,5 @@
-export {};
+/** `import … from 'shoal/postgres'`: the Diskless Coordinator that many brokers share. The client loads when one opens. */
+export {
+  openPostgresCoordinator,
+  type PostgresCoordinatorOptions,
+} from './coordinator/postgres-diskless-coordinator.ts';

@@ -1,0 +1,214 @@
+/**
+ * Hearing of what other brokers changed. NOTIFY carries a number only and comes in a transaction of its own after the
+ * commit, coalesced: while one is on its way, further commits wait for the next. Whoever hears it reads the `changes`
+ * table. A connection of its own listens; after every (re)connect `onProbe` is called, since changes may have been missed.
+ *
+ * What was read is remembered by transaction: everything from the oldest transaction that was still open at the last read
+ * is read again and what is known already left out. A number alone would skip whoever commits late.
+ */
+import type { Client } from 'pg';
+import type { Logger } from '../../common/logger.ts';
+import type { Time, Timer } from '../../common/time.ts';
+import type { Connections, Row } from './connections.ts';
+
+export interface ForeignChange {
+  readonly changeNumber: number;
+  readonly kind: string;
+  readonly topicIds: readonly string[];
+  readonly partitions: readonly number[];
+  readonly offsets: readonly bigint[];
+}
+
+export interface ChangeFeedOptions {
+  readonly connections: Connections;
+  readonly schema: string;
+  /** Who this is; its own changes are not read back. */
+  readonly origin: string;
+  readonly time: Time;
+  readonly logger: Logger;
+  readonly onChange: (change: ForeignChange) => void | Promise<void>;
+  readonly onProbe: () => void | Promise<void>;
+}
+
+const RECONNECT_FIRST_MS = 100;
+const RECONNECT_LAST_MS = 5_000;
+/** A half-open connection is found out by asking at times. */
+const PING_MS = 10_000;
+const KEEP_CHANGES = '10 minutes';
+
+export class ChangeFeed {
+  readonly #options: ChangeFeedOptions;
+  #client: Client | undefined;
+  #closed = false;
+  #attempts = 0;
+  #reconnect: Timer | undefined;
+  #ping: Timer | undefined;
+  #reading: Promise<void> | undefined;
+  #readAgain = false;
+  #notifying: Promise<void> | undefined;
+  #notifyAgain = false;
+  /** Read from this transaction id on; changes already told, by number. */
+  #horizon: string | undefined;
+  #told = new Set<bigint>();
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(options: ChangeFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Listens from now on. @throws the first connection's error */
+  async open(): Promise<void> {
+    await this.#connect();
+  }
+
+  get #channel(): string {
+    return `shoal_${this.#options.schema}`;
+  }
+
+  async #connect(): Promise<void> {
+    const client = await this.#options.connections.dedicated();
+    const lost = (): void => this.#onLost(client);
+    client.on('error', lost);
+    client.on('end', lost);
+    client.on('notification', () => this.#read());
+    await client.connect();
+    if (this.#closed) {
+      await client.end();
+      return;
+    }
+    this.#client = client;
+    await client.query(`LISTEN "${this.#channel}"`);
+    // From the first connection on, nothing that commits later is missed; what a lost one missed is probed for.
+    this.#horizon ??= String(
+      (await client.query('SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS x')).rows[0].x,
+    );
+    this.#attempts = 0;
+    this.#armPing();
+  }
+
+  #armPing(): void {
+    this.#ping = this.#options.time.setTimer(PING_MS, () => {
+      const client = this.#client;
+      if (!client) return;
+      client.query('SELECT 1').then(
+        () => this.#armPing(),
+        () => this.#onLost(client),
+      );
+    });
+  }
+
+  #onLost(client: Client): void {
+    if (this.#closed || (this.#client !== client && this.#reconnect)) return;
+    this.#client = undefined;
+    this.#ping?.cancel();
+    client.end().catch(() => {});
+    this.#scheduleReconnect();
+  }
+
+  #scheduleReconnect(): void {
+    if (this.#closed) return;
+    const delayMs = Math.min(RECONNECT_FIRST_MS * 2 ** this.#attempts, RECONNECT_LAST_MS);
+    this.#attempts += 1;
+    this.#reconnect?.cancel();
+    this.#reconnect = this.#options.time.setTimer(delayMs, () => {
+      this.#reconnect = undefined;
+      this.#ended = this.#tryAgain();
+    });
+  }
+
+  async #tryAgain(): Promise<void> {
+    try {
+      await this.#connect();
+      this.#read();
+      await this.#options.onProbe();
+    } catch (error) {
+      this.#options.logger.warn({ error }, 'listening for changes of other brokers failed and will be repeated');
+      this.#scheduleReconnect();
+    }
+  }
+
+  /** Tells the others, soon, that something changed. */
+  notify(): void {
+    this.#notifyAgain = true;
+    this.#notifying ??= this.#notifyWhileDue();
+  }
+
+  async #notifyWhileDue(): Promise<void> {
+    while (this.#notifyAgain) {
+      this.#notifyAgain = false;
+      try {
+        await this.#options.connections.query({
+          name: 'notify_changes',
+          text: `SELECT pg_notify($1, coalesce(max(change_number), 0)::text) FROM changes`,
+          values: [this.#channel],
+        });
+      } catch (error) {
+        // The others still hear with the next notification; the changes themselves are in the table.
+        if (!this.#closed) this.#options.logger.warn({ error }, 'telling other brokers of a change failed');
+      }
+    }
+    this.#notifying = undefined;
+  }
+
+  #read(): void {
+    this.#readAgain = true;
+    this.#reading ??= this.#readWhileDue();
+  }
+
+  async #readWhileDue(): Promise<void> {
+    while (this.#readAgain && !this.#closed) {
+      this.#readAgain = false;
+      try {
+        await this.#readOnce();
+      } catch (error) {
+        if (this.#closed) break;
+        this.#options.logger.warn({ error }, 'reading the changes of other brokers failed');
+        await this.#options.onProbe();
+      }
+    }
+    this.#reading = undefined;
+  }
+
+  async #readOnce(): Promise<void> {
+    const rows = await this.#options.connections.query({
+      name: 'read_changes',
+      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, c.*
+        FROM (SELECT 1) one LEFT JOIN changes c ON c.xid >= $1::text::xid8 AND c.origin <> $2 ORDER BY c.change_number`,
+      values: [this.#horizon, this.#options.origin],
+    });
+    const told = new Set<bigint>();
+    for (const row of rows) {
+      const number = row.change_number as bigint | null;
+      if (number === null) continue;
+      told.add(number);
+      if (!this.#told.has(number)) await this.#options.onChange(toChange(row));
+    }
+    this.#horizon = rows[0]!.horizon as string;
+    this.#told = told;
+  }
+
+  /** Old changes are of no use to anyone: whoever was away that long is probed. */
+  async forgetOldChanges(): Promise<void> {
+    await this.#options.connections.query({
+      text: `DELETE FROM changes WHERE made_at < now() - interval '${KEEP_CHANGES}'`,
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#reconnect?.cancel();
+    this.#ping?.cancel();
+    await Promise.all([this.#notifying, this.#reading, this.#ended]);
+    await this.#client?.end().catch(() => {});
+  }
+}
+
+function toChange(row: Row): ForeignChange {
+  return {
+    changeNumber: Number(row.change_number),
+    kind: row.kind as string,
+    topicIds: (row.topic_ids ?? []) as string[],
+    partitions: (row.partitions ?? []) as number[],
+    offsets: (row.offsets ?? []) as bigint[],
+  };
+}

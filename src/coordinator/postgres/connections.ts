@@ -1,0 +1,197 @@
+/**
+ * Connections to PostgreSQL: a pool with deadlines, what an error means to the caller, and which errors may be repeated.
+ * A connection on which anything but a plain SQL error happened is thrown away. Main thread; `close` ends the pool.
+ */
+import type { ConnectionOptions as TlsOptions } from 'node:tls';
+import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
+import { sleep, type Time } from '../../common/time.ts';
+import { CoordinatorError } from '../diskless-coordinator.ts';
+
+export type Row = Record<string, unknown>;
+
+export interface Query {
+  /** The prepared statement's name; without it the text is sent each time. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+/** One connection, inside a transaction or not. */
+export interface Queryable {
+  query(query: string | Query, values?: readonly unknown[]): Promise<{ rows: Row[]; rowCount: number | null }>;
+}
+
+export interface ConnectionOptions {
+  /** `postgres://user:password@host:port/database?sslmode=verify-full`. */
+  readonly connectionString: string;
+  /** TLS settings of node:tls, where those of the connection string do not suffice. */
+  readonly ssl?: boolean | TlsOptions;
+  readonly schema: string;
+  readonly maxConnections: number;
+  /** Deadlines: to get a connection, and for a statement on the server; the client waits a little longer. */
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+}
+
+const INT8 = 20;
+const INT8_ARRAY = 1016;
+/** A serialization failure and a deadlock: the only errors after which the transaction is certainly undone and worth repeating. */
+const REPEATABLE = new Set(['40001', '40P01']);
+const ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 5;
+/** How much longer than the server the client waits, to hear the server's own verdict if there is one. */
+const CLIENT_GRACE_MS = 2_000;
+
+function parseArray(text: string): (bigint | null)[] {
+  return text === '{}'
+    ? []
+    : text
+        .slice(1, -1)
+        .split(',')
+        .map((item) => (item === 'NULL' ? null : BigInt(item)));
+}
+
+type Parser = (text: string) => unknown;
+
+/** The client's own parsers, but that bigint columns are BigInt. */
+async function typeParsers(): Promise<PoolConfig['types']> {
+  const { default: pg } = await import('pg');
+  const getTypeParser = (oid: number, format?: 'text' | 'binary'): Parser => {
+    if (oid === INT8 && format !== 'binary') return BigInt as Parser;
+    if (oid === INT8_ARRAY && format !== 'binary') return parseArray;
+    return pg.types.getTypeParser(oid, format as 'text') as Parser;
+  };
+  return { getTypeParser } as PoolConfig['types'];
+}
+
+async function clientConfig(options: ConnectionOptions): Promise<ClientConfig> {
+  const { connectionString, ssl, schema, connectTimeoutMs, statementTimeoutMs } = options;
+  return {
+    connectionString,
+    ...(ssl === undefined ? {} : { ssl }),
+    application_name: 'shoal',
+    keepAlive: true,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
+    // Settings of the session, whatever role and database say: a commit that was answered is durable.
+    options: `-c synchronous_commit=on -c search_path=${schema} -c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${statementTimeoutMs + CLIENT_GRACE_MS}`,
+    types: (await typeParsers()) as NonNullable<ClientConfig['types']>,
+  };
+}
+
+function sqlState(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** What went wrong, in the coordinator's terms. Messages name no password. */
+export function toCoordinatorError(error: unknown): CoordinatorError {
+  if (error instanceof CoordinatorError) return error;
+  const message = error instanceof Error ? error.message || error.constructor.name : String(error);
+  if (sqlState(error) === '53100') return new CoordinatorError('no-space', `PostgreSQL's disk is full: ${message}`);
+  return new CoordinatorError('unavailable', `PostgreSQL: ${message}`, { cause: error });
+}
+
+export class Connections {
+  readonly #pool: Pool;
+  readonly #options: ConnectionOptions;
+  readonly #time: Time;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #closed = false;
+
+  private constructor(pool: Pool, options: ConnectionOptions, time: Time) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#time = time;
+  }
+
+  static async create(options: ConnectionOptions, time: Time): Promise<Connections> {
+    const { default: pg } = await import('pg');
+    const pool = new pg.Pool({
+      ...(await clientConfig(options)),
+      max: options.maxConnections,
+      idleTimeoutMillis: 30_000,
+    });
+    // A connection that ends while idle is simply gone from the pool; one that ends at work fails what waits for it, and
+    // its own event must find a listener too.
+    pool.on('error', () => {});
+    pool.on('connect', (client) => client.on('error', () => {}));
+    return new Connections(pool, options, time);
+  }
+
+  /** A connection of its own outside the pool, for LISTEN. */
+  async dedicated(): Promise<Client> {
+    const { default: pg } = await import('pg');
+    return new pg.Client(await clientConfig(this.#options));
+  }
+
+  /** One statement, repeated where that is certain to do no harm. @throws CoordinatorError */
+  query(query: Query): Promise<Row[]> {
+    return this.#tracked(this.#repeatable(async (client) => (await client.query(query)).rows));
+  }
+
+  /** Statements in one transaction; the whole of it is repeated after a deadlock. @throws CoordinatorError */
+  transaction<T>(body: (client: Queryable) => Promise<T>): Promise<T> {
+    const attempt = async (client: Queryable): Promise<T> => {
+      await client.query('BEGIN');
+      try {
+        const result = await body(client);
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        if (sqlState(error) !== undefined || error instanceof CoordinatorError) await client.query('ROLLBACK');
+        throw error;
+      }
+    };
+    return this.#tracked(this.#repeatable(attempt));
+  }
+
+  #tracked<T>(operation: Promise<T>): Promise<T> {
+    this.#inFlight.add(operation);
+    const done = (): void => {
+      this.#inFlight.delete(operation);
+    };
+    operation.then(done, done);
+    return operation;
+  }
+
+  async #repeatable<T>(body: (client: Queryable) => Promise<T>): Promise<T> {
+    if (this.#closed) throw new CoordinatorError('closed', 'the coordinator is closed');
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#withClient(body);
+      } catch (error) {
+        const repeat = REPEATABLE.has(sqlState(error) ?? '') && attempt < ATTEMPTS;
+        if (!repeat) throw toCoordinatorError(error);
+        await sleep(this.#time, FIRST_PAUSE_MS * 2 ** attempt);
+      }
+    }
+  }
+
+  async #withClient<T>(body: (client: Queryable) => Promise<T>): Promise<T> {
+    const client: PoolClient = await this.#pool.connect();
+    let broken = true;
+    try {
+      const result = await body(client as unknown as Queryable);
+      broken = false;
+      return result;
+    } catch (error) {
+      // After a plain SQL error the connection is good; after a deadline or a broken line its state is unknown.
+      broken = sqlState(error) === undefined && !(error instanceof CoordinatorError);
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
+  /** Resolves when what was in flight has ended. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#inFlight);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.settle();
+    await this.#pool.end();
+  }
+}

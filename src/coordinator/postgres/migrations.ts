@@ -1,0 +1,34 @@
+/**
+ * Numbered migrations of the PostgreSQL coordinator: forward only, all that are due in the caller's transaction, under an advisory lock,
+ * so that brokers which start together do it once. A released migration is never edited.
+ */
+import { CoordinatorError } from '../diskless-coordinator.ts';
+import { COMMIT_FUNCTION } from './commit-function.ts';
+import type { Queryable } from './connections.ts';
+import { KEEPING_FUNCTIONS } from './keeping-functions.ts';
+import { LOOKUP_FUNCTIONS } from './lookup-functions.ts';
+import { TABLES } from './tables.ts';
+
+const MIGRATIONS: readonly string[] = [TABLES + COMMIT_FUNCTION + LOOKUP_FUNCTIONS + KEEPING_FUNCTIONS];
+
+/** To be run inside a transaction. @throws CoordinatorError `unavailable` for a schema that is newer than this code; nothing is changed then */
+export async function migrate(client: Queryable, schema: string): Promise<void> {
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 1))', [schema]);
+  await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL)');
+  const { rows } = await client.query('SELECT version FROM schema_version');
+  const found = Number(rows[0]?.version ?? 0);
+  if (found > MIGRATIONS.length) throw newer(schema, found);
+  if (found === MIGRATIONS.length) return;
+  for (const migration of MIGRATIONS.slice(found)) await client.query(migration);
+  await client.query('DELETE FROM schema_version');
+  await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length]);
+}
+
+function newer(schema: string, found: number): CoordinatorError {
+  const known = MIGRATIONS.length;
+  return new CoordinatorError(
+    'unavailable',
+    `schema "${schema}" has version ${found}, this Shoal knows up to ${known}; run the newer Shoal that wrote it`,
+  );
+}

@@ -1,0 +1,5 @@
+import { testDisklessCoordinator } from '../contract/diskless-coordinator.ts';
+import { postgresHarness, usePostgres } from './postgres-harness.ts';
+
+const { url } = usePostgres();
+testDisklessCoordinator(postgresHarness(url));

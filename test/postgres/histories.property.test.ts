@@ -1,0 +1,50 @@
+/** Random histories: PostgreSQL and SQLite answer everything as the in-memory reference does. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
+import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
+import { openPostgresCoordinator } from '../../src/postgres.ts';
+import { openSqliteCoordinator } from '../../src/sqlite.ts';
+import { SettableTime } from '../coordinator/fixture.ts';
+import { HistoryRunner, history, type Reopenable } from '../coordinator/history.ts';
+import { newSchema, usePostgres } from './postgres-harness.ts';
+
+const RUNS = Number(process.env.SHOAL_HISTORIES ?? 15);
+const { url } = usePostgres();
+
+async function reopenable(open: () => Promise<DisklessCoordinator>): Promise<Reopenable> {
+  const coordinator: Reopenable = {
+    current: await open(),
+    async reopen() {
+      await coordinator.current.close();
+      coordinator.current = await open();
+    },
+  };
+  return coordinator;
+}
+
+it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'shoal-histories-'));
+  const time = new SettableTime();
+  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: 100 };
+  const schema = newSchema();
+  const memory = { current: new InMemoryDisklessCoordinator(settings), reopen: async () => {} };
+  const sqlite = await reopenable(() => openSqliteCoordinator({ ...settings, path: join(folder, 'c.db') }));
+  const postgres = await reopenable(() => openPostgresCoordinator({ ...settings, connectionString: url(), schema }));
+  const counts: Record<string, number> = {};
+  const property = fc.asyncProperty(history, async (steps) => {
+    const runner = new HistoryRunner([memory, sqlite, postgres], time);
+    await runner.play(steps);
+    for (const [name, count] of Object.entries(runner.counts)) counts[name] = (counts[name] ?? 0) + count;
+  });
+  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+  await sqlite.current.close();
+  await postgres.current.close();
+  await rm(folder, { recursive: true });
+  for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {
+    expect(counts[outcome], `batches with outcome ${outcome} in ${JSON.stringify(counts)}`).toBeGreaterThan(0);
+  }
+});

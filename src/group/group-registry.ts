@@ -8,16 +8,20 @@ import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { randomUuid } from '../common/uuid.ts';
 import type { GroupStore } from '../coordinator/group-store.ts';
-import type { TopicDescription } from '../coordinator/topic-store.ts';
-import type { ConsumerGroupConfig, GroupContext, Instant } from './group.ts';
+import type { TopicDescription, TopicStore } from '../coordinator/topic-store.ts';
+import type { GroupContext, Instant } from './group.ts';
+import { GroupConfigs } from './group-configs.ts';
 import { type Group, loadGroup } from './group-loader.ts';
 import type { GroupSettings } from './group-settings.ts';
 import { GroupSlot, storeErrorCode } from './group-slot.ts';
 import { type Reply, replyPromise } from './reply.ts';
 import { TopicIndex } from './topic-index.ts';
 
+/** The part of a coordinator that groups are kept in. */
+export type GroupCoordinatorStore = GroupStore & Pick<TopicStore, 'readConfigs'>;
+
 export interface GroupRegistryComponents {
-  readonly store: GroupStore;
+  readonly store: GroupCoordinatorStore;
   /** The topics that exist: the same list as long as nothing changes. */
   readonly listTopics: () => Promise<readonly TopicDescription[]>;
   readonly time: Time;
@@ -35,19 +39,16 @@ export class GroupRegistry {
   readonly #slots = new Map<string, GroupSlot>();
   /** Groups that are kept here but run elsewhere (share groups): their names are taken. */
   readonly #foreign = new Set<string>();
-  readonly #configs = new Map<string, ConsumerGroupConfig>();
+  readonly #configs: GroupConfigs;
   #closed = false;
 
   private constructor(components: GroupRegistryComponents) {
     const { settings, random, time } = components;
-    const defaults: ConsumerGroupConfig = {
-      sessionTimeoutMs: settings.groupConsumerSessionTimeoutMs,
-      heartbeatIntervalMs: settings.groupConsumerHeartbeatIntervalMs,
-    };
     this.#components = components;
+    this.#configs = new GroupConfigs(settings, components.store);
     this.context = {
       settings,
-      groupConfig: (groupId) => this.#configs.get(groupId) ?? defaults,
+      groupConfig: (groupId) => this.#configs.of(groupId),
       newMemberId: (prefix) => (prefix === '' ? randomUuid(random) : `${prefix}-${randomUuid(random)}`),
       nowMs: () => time.nowMs(),
     };
@@ -71,6 +72,11 @@ export class GroupRegistry {
 
   async topics(): Promise<TopicIndex> {
     return TopicIndex.of(await this.#components.listTopics());
+  }
+
+  /** Has what is set for a group read again if the last reading is old. @throws CoordinatorError */
+  refreshConfig(groupId: string): Promise<void> {
+    return this.#configs.refresh(groupId, this.now());
   }
 
   now(): Instant {
@@ -114,7 +120,9 @@ export class GroupRegistry {
         reply.fail(error);
       }
     });
-    if (slot.idle) this.#slots.delete(groupId);
+    if (!slot.idle) return;
+    this.#slots.delete(groupId);
+    this.#configs.forget(groupId);
   }
 
   #slot(groupId: string): GroupSlot {

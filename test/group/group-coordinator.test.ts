@@ -6,6 +6,7 @@ import { CoordinatorError } from '../../src/coordinator/diskless-coordinator.ts'
 import type { JoinGroupResult } from '../../src/group/classic/classic-requests.ts';
 import { settle } from '../support/manual-time.ts';
 import { joinRequest } from './support/classic-driver.ts';
+import { heartbeatRequest } from './support/consumer-driver.ts';
 import { at, fixture, stableMember, subscriptionBytes, syncOf, topic } from './support/coordinator-fixture.ts';
 
 const heartbeatOf = ({ memberId, generationId }: JoinGroupResult) => ({
@@ -232,6 +233,26 @@ describe('offsets', () => {
     await made.time.advance(60 * 60_000);
     expect(made.groups.admin.list()).toEqual([]);
     expect(await made.store.loadGroups()).toEqual([]);
+  });
+});
+
+describe('settings of single groups', () => {
+  it('hold for members of the consumer protocol, within the bounds of the broker', async () => {
+    const { groups, store, time } = await fixture();
+    const beat = (memberEpoch: number, fields = {}) =>
+      groups.consumerGroupHeartbeat(heartbeatRequest({ memberId: 'm', memberEpoch, ...fields }));
+    const joining = { rebalanceTimeoutMs: 30_000, subscribedTopicNames: [topic], topicPartitions: [] };
+    expect((await beat(0, joining)).heartbeatIntervalMs).toBe(5_000);
+    await store.alterConfigs('group:g', {
+      'consumer.heartbeat.interval.ms': '7000',
+      'consumer.session.timeout.ms': '999999999',
+    });
+    await time.advance(5_000);
+    expect((await beat(1)).heartbeatIntervalMs).toBe(7_000);
+    await time.advance(59_999);
+    expect((await beat(1)).error).toBe(Errors.NONE);
+    await time.advance(60_000);
+    expect((await beat(1)).error).toBe(Errors.UNKNOWN_MEMBER_ID);
   });
 });
 

@@ -6,6 +6,7 @@ import type { GroupStore } from '../../../src/coordinator/group-store.ts';
 import { InMemoryDisklessCoordinator } from '../../../src/coordinator/in-memory-diskless-coordinator.ts';
 import type { JoinGroupResult } from '../../../src/group/classic/classic-requests.ts';
 import { GroupCoordinator } from '../../../src/group/group-coordinator.ts';
+import type { GroupCoordinatorStore } from '../../../src/group/group-registry.ts';
 import type { GroupSettings } from '../../../src/group/group-settings.ts';
 import { intercept } from '../../support/intercept.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -35,7 +36,12 @@ export async function fixture(
   const store = new InMemoryDisklessCoordinator({ time, random: seededRandom(1) });
   await store.createTopics([{ topicId: topicIdOf(topic), name: topic, partitions: PARTITIONS, configs: {} }]);
   const listTopics = (): ReturnType<typeof store.listTopics> => store.listTopics();
-  const components = { store: intercept<GroupStore>(store, overrides(store)), listTopics, time, logger: silentLogger };
+  const components = {
+    store: intercept<GroupCoordinatorStore>(store, overrides(store)),
+    listTopics,
+    time,
+    logger: silentLogger,
+  };
   let seed = 0;
   const open = (): Promise<GroupCoordinator> => {
     seed += 1;

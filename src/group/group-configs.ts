@@ -1,0 +1,71 @@
+/**
+ * What is set for single groups: `consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms` in the store's scope
+ * `group:<id>`. Read when a group is used and the last reading is some seconds old, so that a change by any process is
+ * heard of within a heartbeat or two, and no heartbeat costs a read.
+ */
+import type { TopicStore } from '../coordinator/topic-store.ts';
+import type { ConsumerGroupConfig, Instant } from './group.ts';
+import type { GroupSettings } from './group-settings.ts';
+
+const MAX_AGE_MS = 5_000;
+
+interface Reading {
+  readonly config: ConsumerGroupConfig;
+  readonly at: Instant;
+}
+
+export class GroupConfigs {
+  readonly #settings: GroupSettings;
+  readonly #store: Pick<TopicStore, 'readConfigs'>;
+  readonly #defaults: ConsumerGroupConfig;
+  readonly #readings = new Map<string, Reading>();
+
+  constructor(settings: GroupSettings, store: Pick<TopicStore, 'readConfigs'>) {
+    this.#settings = settings;
+    this.#store = store;
+    this.#defaults = {
+      sessionTimeoutMs: settings.groupConsumerSessionTimeoutMs,
+      heartbeatIntervalMs: settings.groupConsumerHeartbeatIntervalMs,
+    };
+  }
+
+  /** As last read. */
+  of(groupId: string): ConsumerGroupConfig {
+    return this.#readings.get(groupId)?.config ?? this.#defaults;
+  }
+
+  /** Reads what is set, unless that was done lately. @throws CoordinatorError */
+  async refresh(groupId: string, now: Instant): Promise<void> {
+    const last = this.#readings.get(groupId);
+    if (last && now - last.at < MAX_AGE_MS) return;
+    const values = await this.#store.readConfigs(`group:${groupId}`);
+    this.#readings.set(groupId, { config: this.#configOf(values), at: now });
+  }
+
+  forget(groupId: string): void {
+    this.#readings.delete(groupId);
+  }
+
+  /** Kafka's rule for values that the broker's bounds do not allow (any more): the nearest that they do. */
+  #configOf(values: Readonly<Record<string, string>>): ConsumerGroupConfig {
+    const s = this.#settings;
+    const within = (name: string, byDefault: number, min: number, max: number): number => {
+      const value = Number(values[name] ?? byDefault);
+      return Number.isFinite(value) ? Math.min(Math.max(value, min), max) : byDefault;
+    };
+    return {
+      sessionTimeoutMs: within(
+        'consumer.session.timeout.ms',
+        this.#defaults.sessionTimeoutMs,
+        s.groupConsumerMinSessionTimeoutMs,
+        s.groupConsumerMaxSessionTimeoutMs,
+      ),
+      heartbeatIntervalMs: within(
+        'consumer.heartbeat.interval.ms',
+        this.#defaults.heartbeatIntervalMs,
+        s.groupConsumerMinHeartbeatIntervalMs,
+        s.groupConsumerMaxHeartbeatIntervalMs,
+      ),
+    };
+  }
+}

@@ -23,6 +23,8 @@ export { explanationJson, explanationText } from './fetch/explain-fetch.ts';
 export { type ObjectRange, planRangedGets, type RangeCostModel } from './fetch/fetch-planner.ts';
 export type * from './fetch/fetch-request.ts';
 export type * from './produce/append-request.ts';
+export { type SegmentFooter, SegmentFormatError, type SegmentRun } from './produce/segment-format.ts';
+export { readSegmentFooter } from './produce/segment-reader.ts';
 export { InMemoryObjectStorage } from './storage/in-memory-object-storage.ts';
 export { LocalDirectoryObjectStorage, type LocalDirectoryOptions } from './storage/local-directory-object-storage.ts';
 export * from './storage/object-storage.ts';

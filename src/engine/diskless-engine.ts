@@ -117,6 +117,11 @@ export interface DisklessEngine extends AsyncDisposable {
   ): Promise<FetchResult>;
   /** What a fetch would do and cost here and now, without doing it; `explanationText` and `explanationJson` print it. */
   explainFetch(request: ExplainFetchRequest): Promise<FetchExplanation>;
+  /**
+   * Keeps what other brokers append to these partitions in this process' memory as well, until the function returned is
+   * called: for partitions whose consumers read at the tail here.
+   */
+  followPartitions(partitions: readonly TopicIdPartition[]): () => void;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
   deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
 

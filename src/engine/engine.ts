@@ -8,6 +8,7 @@ import { silentLogger } from '../common/logger.ts';
 import { noopMeter } from '../common/metrics.ts';
 import { systemRandom } from '../common/random.ts';
 import { systemTime, type Time, type Timer } from '../common/time.ts';
+import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
@@ -188,6 +189,11 @@ class Engine implements DisklessEngine {
   async explainFetch(request: ExplainFetchRequest): Promise<FetchExplanation> {
     this.#requireOpen();
     return answered(this.#parts.fetchService.explain(request));
+  }
+
+  followPartitions(partitions: readonly TopicIdPartition[]): () => void {
+    this.#requireOpen();
+    return this.#parts.fetchService.follow(partitions);
   }
 
   async listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]> {

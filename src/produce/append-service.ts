@@ -6,6 +6,7 @@
  */
 import { ApiError, type ErrorCode, Errors } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
+import type { Meter } from '../common/metrics.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { type PartitionKey, partitionKey } from '../common/topic-id-partition.ts';
@@ -17,6 +18,7 @@ import type { RecordPool } from '../worker/record-pool.ts';
 import type { Slab } from '../worker/slab-pool.ts';
 import { AppendCall } from './append-call.ts';
 import { AppendDoor } from './append-door.ts';
+import { type AppendCounters, AppendMetrics } from './append-metrics.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from './append-request.ts';
 import type { BackoffSettings } from './backoff.ts';
 import type { CommitListener } from './commit-listener.ts';
@@ -24,7 +26,7 @@ import { CommittedRuns } from './committed-runs.ts';
 import { failedAppend, PendingBatch } from './pending-batch.ts';
 import { SegmentCommitter } from './segment-committer.ts';
 import type { Crc32c } from './segment-format.ts';
-import { type AppendCounters, SegmentPipeline } from './segment-pipeline.ts';
+import { SegmentPipeline } from './segment-pipeline.ts';
 import { SegmentUploader } from './segment-uploader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import type { KnownTopic, TopicLookup } from './topic-lookup.ts';
@@ -38,6 +40,7 @@ export interface AppendServiceOptions {
   readonly time: Time;
   readonly random: Random;
   readonly logger: Logger;
+  readonly meter: Meter;
   readonly uploaderId: number;
   readonly uploaderEpoch: number;
   /** See `EngineSettings` for these. */
@@ -58,6 +61,7 @@ export interface AppendServiceOptions {
 
 export class AppendService {
   readonly #options: AppendServiceOptions;
+  readonly #metrics: AppendMetrics;
   readonly #committedRuns: CommittedRuns;
   readonly #pipeline: SegmentPipeline;
   readonly #writer: SegmentWriter;
@@ -67,10 +71,12 @@ export class AppendService {
   constructor(options: AppendServiceOptions) {
     const { recordPool, maxWaitingRequests, maxWaitingBytes } = options;
     this.#options = options;
+    this.#metrics = new AppendMetrics(options.meter);
     this.#committedRuns = new CommittedRuns(options);
     this.#pipeline = new SegmentPipeline({
       ...options,
       slabs: recordPool.slabs,
+      metrics: this.#metrics,
       uploader: new SegmentUploader({
         ...options,
         keyPrefix: options.objectKeyPrefix,
@@ -94,8 +100,8 @@ export class AppendService {
     });
   }
 
-  get counters(): Readonly<AppendCounters> {
-    return this.#pipeline.counters;
+  get counters(): AppendCounters {
+    return this.#metrics.counters;
   }
 
   /** Bytes accepted and not committed, and bytes that wait outside. */
@@ -155,7 +161,10 @@ export class AppendService {
     const batches = call.entries.map(({ topicIdPartition, records }, index) => {
       const slab = slabs[index]!;
       slab.bytes.set(records);
-      const onResult = (result: AppendResult): void => call.settle(index, result);
+      const onResult = (result: AppendResult): void => {
+        if (result.error !== Errors.NONE) this.#metrics.batchFailed(result.error);
+        call.settle(index, result);
+      };
       const batch = new PendingBatch({ topicIdPartition, place: this.#nextPlace++, slab, onResult });
       batch.validation = this.#validate(batch, slab.bytes.subarray(0, records.length));
       return batch;

@@ -10,6 +10,7 @@ import type { Logger } from '../common/logger.ts';
 import type { Time } from '../common/time.ts';
 import type { CommitBatchResult } from '../coordinator/diskless-coordinator.ts';
 import type { SlabPool } from '../worker/slab-pool.ts';
+import type { AppendMetrics } from './append-metrics.ts';
 import type { ClosedSegment, SegmentCommit } from './closed-segment.ts';
 import type { CommitListener } from './commit-listener.ts';
 import type { CommitTurn } from './commit-order.ts';
@@ -28,6 +29,7 @@ export interface SegmentPipelineOptions {
   readonly committer: SegmentCommitter;
   readonly committedRuns: CommittedRuns;
   readonly commitListener: CommitListener;
+  readonly metrics: AppendMetrics;
   readonly uploaderId: number;
   readonly uploaderEpoch: number;
   readonly uploadConcurrency: number;
@@ -38,21 +40,7 @@ export interface SegmentPipelineOptions {
 /** Answers a segment's batches that have no answer, and later ones of their partitions with KAFKA_STORAGE_ERROR. */
 export type SegmentFailure = (error: ErrorCode, message: string) => void;
 
-/** Counts since construction. */
-export interface AppendCounters {
-  appendedBatches: number;
-  appendedBytes: number;
-  segmentsCommitted: number;
-  segmentsAbandoned: number;
-}
-
 export class SegmentPipeline {
-  readonly counters: AppendCounters = {
-    appendedBatches: 0,
-    appendedBytes: 0,
-    segmentsCommitted: 0,
-    segmentsAbandoned: 0,
-  };
   readonly #options: SegmentPipelineOptions;
   readonly #uploads: Semaphore;
   readonly #abort = new AbortController();
@@ -104,11 +92,14 @@ export class SegmentPipeline {
   }
 
   async #commit({ request }: SegmentCommit): Promise<CommitOutcome> {
-    const { committer, commitListener } = this.#options;
+    const { committer, commitListener, metrics, time } = this.#options;
+    const startMs = time.monotonicMs();
     let outcome: CommitOutcome | undefined;
     commitListener.onCommitting(request.objectKey);
     try {
       outcome = await committer.commit(request, this.#abort.signal);
+      if (outcome.outcome === 'committed') metrics.segmentCommitted(time.monotonicMs() - startMs);
+      else if (outcome.outcome === 'abandoned') metrics.segmentAbandoned();
       return outcome;
     } finally {
       if (outcome?.outcome !== 'committed') commitListener.onCommitSettled(request.objectKey);
@@ -116,9 +107,13 @@ export class SegmentPipeline {
   }
 
   #upload(segment: ClosedSegment, encoded: EncodedSegment): Promise<UploadOutcome> {
-    return this.#uploads.run(() => {
+    const { uploader, metrics, time } = this.#options;
+    return this.#uploads.run(async () => {
       this.#abort.signal.throwIfAborted();
-      return this.#options.uploader.upload(encoded, this.#abort.signal, () => segment.live);
+      const startMs = time.monotonicMs();
+      const outcome = await uploader.upload(encoded, this.#abort.signal, () => segment.live);
+      if (outcome.outcome === 'stored') metrics.uploaded(encoded.sizeBytes, time.monotonicMs() - startMs);
+      return outcome;
     });
   }
 
@@ -126,7 +121,7 @@ export class SegmentPipeline {
   async #giveUp(objectKey: string, reason: string, failForGood: (message: string) => void): Promise<void> {
     const outcome = await this.#options.committer.abandon(objectKey, reason, this.#abort.signal);
     assert(outcome.outcome === 'abandoned', 'a key that was never committed can be given up');
-    this.counters.segmentsAbandoned += 1;
+    this.#options.metrics.segmentAbandoned();
     this.#options.logger.warn({ objectKey, reason }, 'segment given up');
     failForGood(reason);
   }
@@ -137,7 +132,6 @@ export class SegmentPipeline {
         this.#deliver(commit, outcome.batches);
         return;
       case 'abandoned':
-        this.counters.segmentsAbandoned += 1;
         failForGood(`the segment could not be committed: ${outcome.reason}`);
         return;
       case 'unknown':
@@ -147,14 +141,11 @@ export class SegmentPipeline {
 
   #deliver({ request, batches }: SegmentCommit, results: readonly CommitBatchResult[]): void {
     assert(results.length === batches.length, 'the coordinator answers every batch of a commit');
-    this.counters.segmentsCommitted += 1;
     this.#options.committedRuns.add(request.objectKey, batches, results);
     batches.forEach((batch, index) => {
       const result = results[index]!;
       batch.settleCommitted(result, result.error === Errors.NONE ? '' : refusal(result));
-      if (result.error !== Errors.NONE || result.duplicate) return;
-      this.counters.appendedBatches += 1;
-      this.counters.appendedBytes += batch.bytes.length;
+      if (result.error === Errors.NONE && !result.duplicate) this.#options.metrics.batchAppended(batch.bytes.length);
     });
   }
 

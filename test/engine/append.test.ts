@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import { deferred } from '../../src/common/lifecycle.ts';
 import { CoordinatorError } from '../../src/coordinator/diskless-coordinator.ts';
-import { segmentChecksums } from '../../src/produce/segment-checksums.ts';
-import { decodeSegmentFooter, footerSize, SEGMENT_TRAILER_BYTES } from '../../src/produce/segment-format.ts';
+import { readSegmentFooter } from '../../src/produce/segment-reader.ts';
 import { StorageError } from '../../src/storage/object-storage.ts';
 import { batchOf, EngineFixture, idempotent, valuesOf } from '../support/engine-fixture.ts';
 import { settle } from '../support/manual-time.ts';
@@ -179,8 +178,7 @@ describe('a segment', () => {
     expect(stored).toHaveLength(1);
     const { object, crc32c } = stored[0]!;
     expect(crc32c).toBe(crc32cOracle.buf(object) >>> 0);
-    const tail = object.subarray(-footerSize(object.subarray(-SEGMENT_TRAILER_BYTES), object.length));
-    const footer = decodeSegmentFooter(tail, object.length, segmentChecksums());
+    const footer = await readSegmentFooter(fixture.objects, (await fixture.objectKeys())[0]!);
     expect(footer).toMatchObject({ uploaderId: 7, segmentSequence: 0 });
     expect(footer.runs.map((run) => [run.topicIdPartition.partition, run.batchCount])).toEqual([
       [0, 2],

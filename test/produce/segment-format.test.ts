@@ -15,6 +15,8 @@ import {
   type SegmentBatch,
   SegmentFormatError,
 } from '../../src/produce/segment-format.ts';
+import { readSegmentFooter } from '../../src/produce/segment-reader.ts';
+import { InMemoryObjectStorage } from '../../src/storage/in-memory-object-storage.ts';
 import { plainBatch } from '../support/record-batches.ts';
 
 const checksums = segmentChecksums();
@@ -125,6 +127,21 @@ describe('a segment', () => {
     const body = footer.subarray(0, -SEGMENT_TRAILER_BYTES);
     footer.writeUInt32BE(checksums.crc32c(body), body.length);
     expect(() => footerOf(object)).toThrow(SegmentFormatError);
+  });
+
+  it('is read from storage; what is no segment is refused, and what is missing', async () => {
+    await using storage = new InMemoryObjectStorage();
+    const list = [segmentBatch({ topicId: topics[0]!, partition: 0 }, 1, 20)];
+    const segment = encodeSegment(list, origin, checksums);
+    await storage.put('segments/a', segment.body);
+    await storage.put('segments/short', [Buffer.from('SHOA')]);
+    await storage.put('segments/empty', []);
+    await storage.put('segments/other', [Buffer.alloc(1000)]);
+    expect(await readSegmentFooter(storage, 'segments/a')).toEqual(footerOf(bytesOf(segment)));
+    await expect(readSegmentFooter(storage, 'segments/short')).rejects.toThrow(SegmentFormatError);
+    await expect(readSegmentFooter(storage, 'segments/empty')).rejects.toThrow(SegmentFormatError);
+    await expect(readSegmentFooter(storage, 'segments/other')).rejects.toThrow(SegmentFormatError);
+    await expect(readSegmentFooter(storage, 'segments/none')).rejects.toMatchObject({ kind: 'not-found' });
   });
 
   it('is read by those who do not know newer fields of header and entries', () => {

@@ -1,6 +1,7 @@
 /** An engine over real in-memory parts, some of whose methods a test may put aside; closed after each test. */
 import { afterEach } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import type { Meter } from '../../src/common/metrics.ts';
 import { seededRandom } from '../../src/common/random.ts';
 import { systemTime, type Time } from '../../src/common/time.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
@@ -32,6 +33,7 @@ export const quickSettings: Partial<EngineSettings> = {
 
 export interface FixtureOptions {
   readonly time?: Time;
+  readonly meter?: Meter;
   readonly settings?: Partial<EngineSettings>;
   /** Methods put aside; they get the real part. */
   readonly storage?: (real: ObjectStorage) => Partial<ObjectStorage>;
@@ -60,6 +62,7 @@ export class EngineFixture {
         objectStorage: intercept(objects, options.storage?.(objects) ?? {}),
         coordinator: intercept(metadata, options.coordinator?.(metadata) ?? {}),
         time,
+        ...(options.meter ? { meter: options.meter } : {}),
       },
       { ...quickSettings, ...options.settings },
     );

@@ -1,0 +1,59 @@
+/** What the append side measures, as OpenTelemetry instruments; and the counts behind `stats()`. Main thread. */
+import { type ErrorCode, errorName } from '../common/errors.ts';
+import type { Counter, Histogram, Meter } from '../common/metrics.ts';
+
+/** Counts since construction. */
+export interface AppendCounters {
+  readonly appendedBatches: number;
+  readonly appendedBytes: number;
+  readonly segmentsCommitted: number;
+  readonly segmentsAbandoned: number;
+}
+
+export class AppendMetrics {
+  readonly #counters = { appendedBatches: 0, appendedBytes: 0, segmentsCommitted: 0, segmentsAbandoned: 0 };
+  readonly #bytes: Counter;
+  readonly #failedBatches: Counter;
+  readonly #abandoned: Counter;
+  readonly #segmentSize: Histogram;
+  readonly #uploadDuration: Histogram;
+  readonly #commitDuration: Histogram;
+
+  constructor(meter: Meter) {
+    this.#bytes = meter.createCounter('diskless.append.bytes', { unit: 'By' });
+    this.#failedBatches = meter.createCounter('diskless.append.failed_batches', { unit: '{batch}' });
+    this.#abandoned = meter.createCounter('diskless.segment.abandoned', { unit: '{segment}' });
+    this.#segmentSize = meter.createHistogram('diskless.segment.size', { unit: 'By' });
+    this.#uploadDuration = meter.createHistogram('diskless.segment.upload.duration', { unit: 's' });
+    this.#commitDuration = meter.createHistogram('diskless.segment.commit.duration', { unit: 's' });
+  }
+
+  get counters(): AppendCounters {
+    return this.#counters;
+  }
+
+  uploaded(sizeBytes: number, tookMs: number): void {
+    this.#segmentSize.record(sizeBytes);
+    this.#uploadDuration.record(tookMs / 1e3);
+  }
+
+  segmentCommitted(tookMs: number): void {
+    this.#counters.segmentsCommitted += 1;
+    this.#commitDuration.record(tookMs / 1e3);
+  }
+
+  segmentAbandoned(): void {
+    this.#counters.segmentsAbandoned += 1;
+    this.#abandoned.add(1);
+  }
+
+  batchAppended(sizeBytes: number): void {
+    this.#counters.appendedBatches += 1;
+    this.#counters.appendedBytes += sizeBytes;
+    this.#bytes.add(sizeBytes);
+  }
+
+  batchFailed(error: ErrorCode): void {
+    this.#failedBatches.add(1, { 'error.type': errorName(error) });
+  }
+}

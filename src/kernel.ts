@@ -69,7 +69,7 @@ function placed(input: Uint8Array): number {
  * these: `crc32c(b, crc32c(a))` is that of a and b together.
  */
 export function crc32c(bytes: Uint8Array, crc = 0): number {
-  return kernel().crc32cOf(bytes, crc);
+  return (instance ?? kernel()).crc32cOf(bytes, crc);
 }
 
 /** The CRC-32C of two runs of bytes, one after the other, from each one's CRC-32C and the second one's length in bytes. */

@@ -137,6 +137,9 @@ export class RecordKernel {
   readonly memory: KernelMemory;
   readonly #exports: KernelExports;
   readonly #region: number;
+  // Getters and property chains cost as much as a CRC over a hundred bytes.
+  readonly #buffer: ArrayBufferLike;
+  readonly #crc32c: KernelExports['crc32c'];
 
   /** `region` 0 belongs to the main thread, which is also the one that writes the tables. */
   constructor(module: WebAssembly.Module, memory: KernelMemory, region: number) {
@@ -147,6 +150,8 @@ export class RecordKernel {
     this.memory = memory;
     this.bytes = Buffer.from(memory.memory.buffer as ArrayBuffer);
     this.view = new DataView(memory.memory.buffer);
+    this.#buffer = memory.memory.buffer;
+    this.#crc32c = this.#exports.crc32c;
     if (region === 0) this.#exports.initTables();
   }
 
@@ -162,7 +167,7 @@ export class RecordKernel {
 
   /** Address of a view that lies in this memory. */
   addressOf(bytes: Uint8Array): number {
-    assert(bytes.buffer === this.bytes.buffer, 'record bytes lie in the memory of their pool');
+    assert(bytes.buffer === this.#buffer, 'record bytes lie in the memory of their pool');
     return bytes.byteOffset;
   }
 
@@ -181,12 +186,12 @@ export class RecordKernel {
   }
 
   crc32c(address: number, size: number, crc = 0): number {
-    return this.#exports.crc32c(this.#region, address, size, crc) >>> 0;
+    return this.#crc32c(this.#region, address, size, crc) >>> 0;
   }
 
   /** CRC-32C of bytes anywhere: those outside the kernel's memory pass through its room for content. */
   crc32cOf(bytes: Uint8Array, crc = 0): number {
-    if (bytes.buffer === this.bytes.buffer) return this.crc32c(bytes.byteOffset, bytes.length, crc);
+    if (bytes.buffer === this.#buffer) return this.#crc32c(this.#region, bytes.byteOffset, bytes.length, crc) >>> 0;
     let result = crc;
     for (let at = 0; at < bytes.length; at += COPY_BYTES) {
       const piece = bytes.subarray(at, at + COPY_BYTES);

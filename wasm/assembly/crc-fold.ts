@@ -4,8 +4,10 @@
 // at distances D−a, …, D further on. Erasing front to back leaves a residual of D bits with the same CRC. Messages are
 // taken as little-endian words, so "further on by 64w + s bits" is w words and a shift left by s.
 //
-// Three multiples are used (found by exhaustive search over degree and distance classes):
+// Four multiples are used (found by exhaustive search over degree and distance classes):
 //
+//   short  weight 6, distances 154, 177, 183, 258, 290 bits: the shortest whose first distance leaves room for a block.
+//          10 shifts, a shuffle and 10 XORs a block, but a residual of 48 bytes only, which the tables finish.
 //   near   weight 6, distances 193, 321, 384, 705, 788 bits. Modulo 64 these are 1, 1, 0, 1, 20: the three that share a
 //          residue share their shifts, so a 16-byte block costs 4 shifts, 2 shuffles and 7 XORs, all in registers, with
 //          a history of 7 blocks and a residual of 112 bytes. Bound by latency: each block needs the one before.
@@ -14,16 +16,20 @@
 //   far    weight 4, the shortest there is: distances 767, 2524, 5275 bits, to the eighth power, so that they count
 //          bytes and unaligned loads replace all shifts: 4 loads, 3 XORs and a store a block, through a sliding window.
 //
-// Measured on an AMD EPYC (Zen 3), Node 20, inside wasm, GB/s at 256 B / 1 KiB / 16 KiB / 64 KiB / 1 MiB: near 3.4 / 6.7 /
-// 10.8 / 10.9 / 10.8, middle 14.1 from 16 KiB on, far 12 / 18 / 20 from 16 KiB on; slicing-by-16 stays at 2.6. Tried and
-// slower: folds at byte distances 65…209 (bound by store forwarding) and 260…836, braided tables, windows of 16 and 64 KiB.
+// Measured on an AMD EPYC (Zen 3), Node 20, inside wasm, GB/s: 256 B 4.2 (short), 1 KiB 6.9 (middle), 4 KiB 11.5, 16 KiB
+// 14, 64 KiB 18 (far), 1 MiB 20; slicing-by-16 stays at 2.6. Java's intrinsic on the same machine: 14, 13, 19, 21, 23, 20.
+// So short inputs have a third to a half of it: their cost is the last 48 bytes through tables and the call itself.
+// Tried and slower: folds at byte distances 65…209 (bound by store forwarding) and 260…836, braided tables, near without
+// short behind it, sliding windows of 16 and 64 KiB.
 import { FOLD, FOLD_WINDOW, FOLD_WINDOW_BYTES } from '../../src/record/kernel-layout';
-import { stepBytes } from './crc-tables';
+import { stepBytes, stepSixteen } from './crc-tables';
 
-const NEAR_LEAST: usize = 144;
+const SHORT_LEAST: usize = 80;
+const NEAR_LEAST: usize = 400;
 const MIDDLE_LEAST: usize = 480;
 const FAR_LEAST: usize = 24576;
 
+const SHORT_BLOCKS: usize = 3;
 const NEAR_BLOCKS: usize = 7;
 const MIDDLE_BLOCKS: usize = 13;
 const NEAR_RESIDUAL: usize = 16 * 7;
@@ -36,7 +42,8 @@ const AT_2524: usize = FAR_HISTORY - 2524;
 const AT_5275: usize = FAR_HISTORY - 5275;
 
 // Where residuals go, from FOLD on. A level's residual is the next shorter level's input.
-const NEAR_OUT: usize = 0;
+const SHORT_OUT: usize = 0;
+const NEAR_OUT: usize = 64;
 const MIDDLE_OUT: usize = 256;
 const FAR_OUT: usize = 1024;
 
@@ -101,6 +108,55 @@ function middle(m: v128, h6: v128, h12: v128, h13: v128, before: v128, tap: v128
   return v128.xor(v128.xor(early, i64x2.shr_u(straddle(before, tap), 62)), i64x2.shl(tap, 2));
 }
 
+/**
+ * A block by the short multiple. h1, h2: one and two blocks earlier; s1, s2: the blocks that end one word before those.
+ */
+// @ts-ignore: decorator
+@inline
+function short(m: v128, h1: v128, h2: v128, s1: v128, s2: v128): v128 {
+  const old = v128.xor(v128.xor(i64x2.shl(h2, 2), i64x2.shl(h2, 34)), v128.xor(i64x2.shr_u(s2, 62), i64x2.shr_u(s2, 30)));
+  const carried = v128.xor(v128.xor(i64x2.shr_u(s1, 38), i64x2.shr_u(s1, 15)), i64x2.shr_u(s1, 9));
+  const moved = v128.xor(v128.xor(i64x2.shl(h1, 26), i64x2.shl(h1, 49)), i64x2.shl(h1, 55));
+  return v128.xor(v128.xor(v128.xor(m, old), carried), moved);
+}
+
+function foldShort(region: usize, crc: u32, p: usize, n: usize): u32 {
+  const zero = i32x4.splat(0);
+  const pad: usize = (0 - n) & 15;
+  const places = placesAfter(pad);
+  const incoming = i32x4.replace_lane(zero, 0, crc);
+  p -= pad;
+  let a = firstBlock(p, places, incoming);
+  let straddled = straddle(zero, a);
+  let b = short(secondBlock(p, places, incoming), a, zero, straddled, zero);
+  let before = straddled;
+  p += 32;
+  let left = ((n + pad) >> 4) - SHORT_BLOCKS - 2;
+  while (left >= 2) {
+    straddled = straddle(a, b);
+    a = short(v128.load(p), b, a, straddled, before);
+    before = straddle(b, a);
+    b = short(v128.load(p, 16), a, b, before, straddled);
+    p += 32;
+    left -= 2;
+  }
+  if (left > 0) {
+    straddled = straddle(a, b);
+    const block = short(v128.load(p), b, a, straddled, before);
+    before = straddled;
+    a = b;
+    b = block;
+    p += 16;
+  }
+  const out = region + FOLD + SHORT_OUT;
+  straddled = straddle(a, b);
+  v128.store(out, short(v128.load(p), b, a, straddled, before));
+  before = straddle(b, zero);
+  v128.store(out, short(v128.load(p, 16), zero, b, before, straddled), 16);
+  v128.store(out, short(v128.load(p, 32), zero, zero, zero, before), 32);
+  return stepSixteen(stepSixteen(stepSixteen(0, out), out + 16), out + 32);
+}
+
 function foldNear(region: usize, crc: u32, p: usize, n: usize): u32 {
   const zero = i32x4.splat(0);
   const pad: usize = (0 - n) & 15;
@@ -155,7 +211,7 @@ function foldNear(region: usize, crc: u32, p: usize, n: usize): u32 {
     else v128.store(out + (<usize>i << 4), block);
     p += 16;
   }
-  return stepBytes(0, out, NEAR_RESIDUAL);
+  return foldShort(region, 0, out, NEAR_RESIDUAL);
 }
 
 function foldMiddle(region: usize, crc: u32, p: usize, n: usize): u32 {
@@ -310,7 +366,8 @@ function foldFar(region: usize, crc: u32, p: usize, n: usize): u32 {
 
 /** Raw CRC (neither end inverted) of n bytes at p, continued from `crc`. May read, not use, 15 bytes on either side. */
 export function foldCrc(region: usize, crc: u32, p: usize, n: usize): u32 {
-  if (n < NEAR_LEAST) return stepBytes(crc, p, n);
+  if (n < SHORT_LEAST) return stepBytes(crc, p, n);
+  if (n < NEAR_LEAST) return foldShort(region, crc, p, n);
   if (n < MIDDLE_LEAST) return foldNear(region, crc, p, n);
   if (n < FAR_LEAST) return foldMiddle(region, crc, p, n);
   return foldFar(region, crc, p, n);

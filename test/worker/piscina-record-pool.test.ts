@@ -1,10 +1,13 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Errors } from '../../src/common/errors.ts';
+import { Errors, errorName } from '../../src/common/errors.ts';
+import { silentLogger } from '../../src/common/logger.ts';
+import { systemTime, type Time, type Timer } from '../../src/common/time.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import { openRecordPool, type RecordPoolOptions } from '../../src/worker/piscina-record-pool.ts';
 import type { RecordPool } from '../../src/worker/record-pool.ts';
 import type { Slab } from '../../src/worker/slab-pool.ts';
-import { plainBatch } from '../support/record-batches.ts';
+import { buildBatch, encodeRecord, plainBatch } from '../support/record-batches.ts';
 
 const MiB = 1024 * 1024;
 const options: ValidationOptions = {
@@ -17,6 +20,28 @@ const options: ValidationOptions = {
   compacted: false,
   allowTransactional: false,
 };
+
+/** A real clock that runs `haste` times as fast. */
+class HastyTime implements Time {
+  haste: number;
+
+  constructor(haste: number) {
+    this.haste = haste;
+  }
+
+  nowMs = (): number => Date.now();
+  monotonicMs = (): number => performance.now() * this.haste;
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    return systemTime.setTimer(delayMs / this.haste, callback);
+  }
+}
+
+/** A gzip batch of `count` smallest records. */
+function gzipBatch(count: number): Buffer {
+  const records = Array.from({ length: count }, (_, i) => encodeRecord({}, i));
+  return buildBatch({ records: [], recordCount: count, payload: gzipSync(Buffer.concat(records)), attributes: 1 });
+}
 
 let pool: RecordPool | undefined;
 afterEach(async () => {
@@ -78,6 +103,47 @@ describe('record pool', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]!.reason).toMatchObject({ code: 'KAFKA_STORAGE_ERROR', retriable: true });
     for (const slab of slabs) slab.release();
+  });
+
+  it('replaces a stuck worker and tells its callers to try again', async () => {
+    const clock = new HastyTime(5000);
+    const logged: string[] = [];
+    const logger = { ...silentLogger, error: (_: object, message: string) => logged.push(message) };
+    const opened = await open({ workerThreads: 1, time: clock, logger });
+    // Tens of milliseconds of work, which the hasty clock takes for minutes.
+    const heavy = lease(gzipBatch(600_000));
+    await expect(opened.validate(heavy.bytes, options)).rejects.toMatchObject({
+      code: 'KAFKA_STORAGE_ERROR',
+      retriable: true,
+    });
+    expect(logged).toContain('a record worker is stuck and is replaced');
+    clock.haste = 1;
+    const { batch } = await opened.validate(heavy.bytes, options);
+    expect([batch.error, batch.recordCount]).toEqual([Errors.NONE, 600_000]);
+    heavy.release();
+  });
+
+  it('ends a bomb in a worker with a verdict, and the worker goes on', async () => {
+    const opened = await open();
+    const zeros = gzipSync(Buffer.alloc(64 * MiB));
+    const bomb = lease(buildBatch({ records: [], recordCount: 1, payload: zeros, attributes: 1 }));
+    const good = lease(gzipBatch(20_000));
+    const all = [bomb, good, bomb, good, bomb].map((slab) => opened.validate(slab.bytes, options));
+    const errors = (await Promise.all(all)).map(({ batch }) => errorName(batch.error));
+    expect(errors).toEqual(['MESSAGE_TOO_LARGE', 'NONE', 'MESSAGE_TOO_LARGE', 'NONE', 'MESSAGE_TOO_LARGE']);
+    bomb.release();
+    good.release();
+  });
+
+  it('puts a rebuilt batch into a slab of its own', async () => {
+    const opened = await open();
+    const plain = lease(plainBatch(100, 50));
+    const { batch, slab } = await opened.validate(plain.bytes, { ...options, compressionType: 'lz4' });
+    expect(batch).toMatchObject({ error: Errors.NONE, recordCount: 100, attributes: 3 });
+    expect(slab!.bytes).toEqual(batch.bytes);
+    expect(opened.slabs.leasedBytes('append')).toBeGreaterThan(plain.bytes.length);
+    slab!.release();
+    plain.release();
   });
 
   it('asserts at close that every slab came back', async () => {

@@ -5,7 +5,7 @@
 //
 // The kernel imports its memory (shared, so that all threads see the same slabs) and owns no mutable statics: every
 // instance is given a scratch region of its own. The memory's size is chosen by whoever instantiates it.
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
@@ -31,6 +31,7 @@ const features = ['--enable', 'simd', '--enable', 'threads', '--enable', 'bulk-m
 const byMode = mode === 'release' ? ['-O3', '--noAssert', '--converge'] : ['--debug', '--sourceMap'];
 
 mkdirSync(join(root, 'dist'), { recursive: true });
+if (mode === 'release') rmSync(join(root, 'dist', 'record-kernel.wasm.map'), { force: true });
 const { error, stderr } = await asc.main(
   [
     'wasm/assembly/index.ts',

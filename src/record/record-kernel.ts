@@ -29,7 +29,7 @@ interface KernelExports extends DecompressionExports {
     earliest: number,
     latest: number,
   ): number;
-  renumberRecords(batch: number, address: number, to: number): number;
+  renumberRecords(region: number, batch: number, address: number, to: number): number;
   findTimestamp(
     region: number,
     batch: number,
@@ -232,7 +232,7 @@ export class RecordKernel {
   }
 
   renumberRecords(batch: number, address: number, to: number): number {
-    return this.#exports.renumberRecords(batch, address, to);
+    return this.#exports.renumberRecords(this.#region, batch, address, to);
   }
 
   findTimestamp(batch: number, address: number, size: number, timestamp: bigint, fromOffset: bigint): number {

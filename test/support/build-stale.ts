@@ -28,6 +28,9 @@ export default function buildStale(): void {
   const builtMs = existsSync(stamp) ? statSync(stamp).mtimeMs : 0;
   const kernelMs = existsSync(kernel) ? statSync(kernel).mtimeMs : 0;
   const debug = process.env.SHOAL_KERNEL === 'debug';
-  if (newestMs(join(root, 'src')) > builtMs || newestMs(join(root, 'wasm')) > kernelMs) build('build');
+  // Only a debug build has a source map beside it; anything else must not test, or time, that kernel.
+  const leftFromDebug = !debug && existsSync(`${kernel}.map`);
+  const stale = newestMs(join(root, 'src')) > builtMs || newestMs(join(root, 'wasm')) > kernelMs;
+  if (stale || leftFromDebug) build('build');
   if (debug) build('build:debug');
 }

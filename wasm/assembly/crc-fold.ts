@@ -300,6 +300,7 @@ function erase(m: v128, first: v128, second: v128, third: v128): v128 {
 }
 
 function foldFar(region: usize, crc: u32, p: usize, n: usize): u32 {
+  assert(FAR_OUT + FAR_HISTORY + 48 <= <usize>(FOLD_WINDOW - FOLD), 'the residual ends before the window');
   const window = region + FOLD_WINDOW;
   const end = window + FOLD_WINDOW_BYTES;
   memory.fill(window, 0, FAR_HISTORY);

@@ -31,6 +31,7 @@ import {
   DESCRIPTOR_SIZE,
   DESCRIPTOR_STATUS,
   DESCRIPTORS,
+  DESCRIPTORS_MAX,
   LAST_OFFSET_DELTA,
   LAST_OFFSET_DELTA_NEGATIVE,
   LEADER_EPOCH,
@@ -141,6 +142,7 @@ function headerStatus(p: usize): i32 {
  * RESULT_GOOD_BYTES counts the bytes of the complete batches before that.
  */
 export function walk(region: usize, p: usize, n: usize, most: i32): i32 {
+  assert(most <= DESCRIPTORS_MAX, 'descriptors stay inside their region');
   let position: usize = 0;
   let found = 0;
   while (found < most && position < n) {

@@ -206,7 +206,7 @@ function headersStatus(p: usize, end: usize): i32 {
  * Copies the records at p, checked before, to `to` with offset deltas 0, 1, 2, …. `to` has room for
  * RESULT_RENUMBERED_BYTES. Returns the bytes written.
  */
-export function renumberRecords(batch: usize, p: usize, to: usize): u32 {
+export function renumberRecords(region: usize, batch: usize, p: usize, to: usize): u32 {
   const count = loadI32(batch + RECORD_COUNT);
   const start = to;
   for (let i = 0; i < count; i++) {
@@ -226,6 +226,7 @@ export function renumberRecords(batch: usize, p: usize, to: usize): u32 {
     to += tail;
     p = body + <usize>length;
   }
+  assert(to - start == load<u32>(region + RESULT_RENUMBERED_BYTES), 'renumbering takes what the check had counted');
   return <u32>(to - start);
 }
 

@@ -76,12 +76,18 @@ export class AdaptiveLimiter {
     }
   }
 
-  /** A request was throttled. @param retryAfterMs what the store asked for, if it did */
-  throttled(retryAfterMs: number | undefined): void {
+  /**
+   * A request was throttled.
+   * @param retryAfterMs what the store asked for, if it did
+   * @returns whether this was the first of a wave, which lowered the limit
+   */
+  throttled(retryAfterMs: number | undefined): boolean {
     const nowMs = this.#time.monotonicMs();
     const pauseMs = Math.min(retryAfterMs ?? this.#settings.pauseMs, this.#settings.maxPauseMs);
-    if (nowMs >= this.#pausedUntilMs) this.#limit = Math.max(1, this.#limit / 2);
+    const first = nowMs >= this.#pausedUntilMs;
+    if (first) this.#limit = Math.max(1, this.#limit / 2);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + pauseMs);
+    return first;
   }
 
   /** Fails those who wait. Slots in use are released by their holders. */

@@ -1,10 +1,13 @@
 /**
  * Repeating what may succeed when repeated: a bounded number of attempts, full jitter between them, and a budget over all
- * operations, so that a store that fails everything sees little more than the first attempts.
+ * operations, so that a store that fails everything sees little more than the first attempts. The storage that owns a
+ * policy ends its pauses when it closes.
  */
+import type { Logger } from '../../common/logger.ts';
 import type { Random } from '../../common/random.ts';
 import { sleep, type Time } from '../../common/time.ts';
 import { StorageError } from '../object-storage.ts';
+import { AbortGroup } from './abort-group.ts';
 
 export interface RetrySettings {
   /** Attempts of one operation, the first included. */
@@ -24,13 +27,16 @@ export class RetryPolicy {
   readonly #settings: RetrySettings;
   readonly #time: Time;
   readonly #random: Random;
+  readonly #logger: Logger;
+  readonly #pauses = new AbortGroup();
   #tokens: number;
   #retries = 0;
 
-  constructor(settings: RetrySettings, time: Time, random: Random) {
+  constructor(settings: RetrySettings, time: Time, random: Random, logger: Logger) {
     this.#settings = settings;
     this.#time = time;
     this.#random = random;
+    this.#logger = logger;
     this.#tokens = settings.budget;
   }
 
@@ -50,9 +56,20 @@ export class RetryPolicy {
         if (!(error instanceof StorageError) || !this.#mayRetry(error, attempts)) throw afterAttempts(error, attempts);
         this.#tokens--;
         this.#retries++;
-        await sleep(this.#time, this.#delayMs(error, attempts), signal);
+        await this.#pause(error, attempts, signal);
       }
     }
+  }
+
+  /** Ends the pauses of what is being repeated with `reason`. */
+  close(reason: unknown): void {
+    this.#pauses.end(reason);
+  }
+
+  #pause(error: StorageError, attempts: number, signal: AbortSignal | undefined): Promise<void> {
+    const delayMs = this.#delayMs(error, attempts);
+    this.#logger.debug({ kind: error.kind, attempts, delayMs }, `${error.message}; trying again`);
+    return this.#pauses.run(signal, (either) => sleep(this.#time, delayMs, either));
   }
 
   #mayRetry(error: StorageError, attempts: number): boolean {

@@ -12,8 +12,9 @@
 import type { ByteRange } from '../../common/byte-range.ts';
 import { endOf } from '../../common/byte-range.ts';
 import { once } from '../../common/lifecycle.ts';
-import { type Random, systemRandom } from '../../common/random.ts';
-import { systemTime, type Time } from '../../common/time.ts';
+import { silentLogger } from '../../common/logger.ts';
+import { systemRandom } from '../../common/random.ts';
+import { systemTime } from '../../common/time.ts';
 import { checkKey, checkRange, OperationGate } from '../arguments.ts';
 import {
   type DeleteResult,
@@ -26,6 +27,7 @@ import {
   type PutOptions,
   StorageError,
 } from '../object-storage.ts';
+import { AbortGroup } from './abort-group.ts';
 import { Hedger } from './hedger.ts';
 import { uploadMultipart } from './multipart.ts';
 import { rangeTarget } from './range-target.ts';
@@ -68,17 +70,20 @@ export class S3ObjectStorage implements ObjectStorage {
   readonly #hedger: Hedger;
   readonly #multipart: MultipartSettings;
   readonly #uncertain: UncertainPuts;
-  readonly #closing = new AbortController();
+  readonly #controlCalls = new AbortGroup();
   readonly #gate: OperationGate;
 
   /** Ends what is in flight with `closed`, then frees sockets. */
   readonly close = once(async (): Promise<void> => {
-    this.#closing.abort(new StorageError('closed', `${this.description} is closed`));
+    const closed = new StorageError('closed', `${this.description} is closed`);
+    this.#controlCalls.end(closed);
+    this.#retries.close(closed);
     await Promise.all([this.#gate.drain(), this.#transport.close()]);
     this.#control.close();
   });
 
-  private constructor(config: S3StorageConfig, control: S3Control, time: Time, random: Random) {
+  private constructor(config: S3StorageConfig, control: S3Control) {
+    const { time = systemTime, random = systemRandom, logger = silentLogger } = config;
     this.#config = config;
     this.#control = control;
     this.#prefix = config.prefix ? `${config.prefix}/` : '';
@@ -89,9 +94,11 @@ export class S3ObjectStorage implements ObjectStorage {
       deadlines: { ...DEFAULT_DEADLINES, ...config.deadlines },
       limits: { ...DEFAULT_LIMITS, ...config.limits },
       signPayload: config.signPayload ?? false,
+      time,
+      logger,
     };
-    this.#transport = new S3Transport(control.endpoint, control.place, credentials, settings, time);
-    this.#retries = new RetryPolicy({ ...DEFAULT_RETRY, ...config.retry }, time, random);
+    this.#transport = new S3Transport(control.endpoint, control.place, credentials, settings);
+    this.#retries = new RetryPolicy({ ...DEFAULT_RETRY, ...config.retry }, time, random, logger);
     this.#hedger = new Hedger({ ...DEFAULT_HEDGE, ...config.hedge }, time);
     this.#multipart = { ...DEFAULT_MULTIPART, ...config.multipart };
     this.#uncertain = new UncertainPuts(random);
@@ -103,7 +110,7 @@ export class S3ObjectStorage implements ObjectStorage {
    */
   static async open(config: S3StorageConfig): Promise<S3ObjectStorage> {
     const control = await S3Control.open(checkS3Config(config), { ...DEFAULT_DEADLINES, ...config.deadlines });
-    return new S3ObjectStorage(config, control, config.time ?? systemTime, config.random ?? systemRandom);
+    return new S3ObjectStorage(config, control);
   }
 
   get stats(): S3Stats {
@@ -206,34 +213,42 @@ export class S3ObjectStorage implements ObjectStorage {
 
   #putInParts(key: ObjectKey, body: RequestBody, contentId: string, options: PutOptions): Promise<void> {
     const what = this.#what('put', key);
-    return uploadMultipart(
-      { control: this.#control, transport: this.#transport, retries: this.#retries, settings: this.#multipart },
-      {
+    const tools = {
+      control: this.#control,
+      transport: this.#transport,
+      retries: this.#retries,
+      settings: this.#multipart,
+    };
+    return this.#controlCalls.run(options.signal, (signal) =>
+      uploadMultipart(tools, {
         key: this.#prefix + key,
         body,
         contentId,
         what,
         ifNoneMatch: this.#ifNoneMatch(options),
-        isOwn: (signal) => this.#isOwn(key, contentId, what, signal),
-        signal: this.#withClosing(options.signal),
-      },
+        isOwn: (ending) => this.#isOwn(key, contentId, what, ending),
+        signal,
+      }),
     );
   }
 
   async head(key: ObjectKey, options: { signal?: AbortSignal } = {}): Promise<ObjectSummary | undefined> {
     checkKey(key);
-    const call = { what: this.#what('head', key), signal: this.#withClosing(options.signal) };
-    const found = await this.#run(options.signal, () => this.#control.head(this.#prefix + key, call));
+    const what = this.#what('head', key);
+    const found = await this.#runControl(options.signal, (signal) =>
+      this.#control.head(this.#prefix + key, { what, signal }),
+    );
     return found && { ...found, key };
   }
 
   async *list(options: ListOptions = {}): AsyncIterable<ObjectSummary> {
     const after = options.after ? this.#prefix + options.after : '';
-    const call = { what: `list of ${this.description}`, signal: this.#withClosing(options.signal) };
+    const what = `list of ${this.description}`;
+    const prefix = this.#prefix + (options.prefix ?? '');
     let continuation: string | undefined;
     do {
-      const page = await this.#run(options.signal, () =>
-        this.#control.listPage(this.#prefix + (options.prefix ?? ''), after, continuation, call),
+      const page = await this.#runControl(options.signal, (signal) =>
+        this.#control.listPage(prefix, after, continuation, { what, signal }),
       );
       for (const object of page.objects) {
         options.signal?.throwIfAborted();
@@ -257,10 +272,12 @@ export class S3ObjectStorage implements ObjectStorage {
   }
 
   async #deleteBatch(keys: readonly ObjectKey[], signal: AbortSignal | undefined, result: DeleteResult): Promise<void> {
-    const call = { what: `delete in ${this.description}`, signal: this.#withClosing(signal) };
+    const what = `delete in ${this.description}`;
     const stored = keys.map((key) => this.#prefix + key);
     try {
-      const failed = await this.#retries.run(signal, () => this.#control.deleteBatch(stored, call));
+      const failed = await this.#controlCalls.run(signal, (ending) =>
+        this.#retries.run(ending, () => this.#control.deleteBatch(stored, { what, signal: ending })),
+      );
       for (const key of keys) {
         const error = failed.get(this.#prefix + key);
         if (error) result.failed.push({ key, error });
@@ -280,9 +297,11 @@ export class S3ObjectStorage implements ObjectStorage {
     return this.#gate.run(signal, () => this.#retries.run(signal, attempt));
   }
 
-  /** Control operations end with the storage too; hot ones are ended by the transport. */
-  #withClosing(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([signal, this.#closing.signal]) : this.#closing.signal;
+  /** For control operations, which end with the storage too; hot ones are ended by the transport. */
+  #runControl<T>(signal: AbortSignal | undefined, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#gate.run(signal, () =>
+      this.#controlCalls.run(signal, (ending) => this.#retries.run(ending, () => attempt(ending))),
+    );
   }
 
   #what(operation: string, key: ObjectKey): string {

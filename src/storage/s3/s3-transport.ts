@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { Pool } from 'undici';
 import { once } from '../../common/lifecycle.ts';
+import type { Logger } from '../../common/logger.ts';
 import type { Time } from '../../common/time.ts';
 import { StorageError } from '../object-storage.ts';
 import { AdaptiveLimiter, type LimiterSettings } from './adaptive-limiter.ts';
@@ -40,6 +41,8 @@ export interface TransportSettings {
   readonly deadlines: AttemptDeadlines;
   readonly limits: LimiterSettings;
   readonly signPayload: boolean;
+  readonly time: Time;
+  readonly logger: Logger;
 }
 
 /** Requests on their way for one operation; whoever aborts the operation aborts them all. */
@@ -74,14 +77,8 @@ export class S3Transport {
     await this.#pool.destroy();
   });
 
-  constructor(
-    endpoint: S3Endpoint,
-    place: S3Place,
-    credentials: CredentialsCache,
-    settings: TransportSettings,
-    time: Time,
-  ) {
-    const { deadlines, limits } = settings;
+  constructor(endpoint: S3Endpoint, place: S3Place, credentials: CredentialsCache, settings: TransportSettings) {
+    const { deadlines, limits, time } = settings;
     this.#endpoint = endpoint;
     this.#place = place;
     this.#credentials = credentials;
@@ -202,7 +199,9 @@ export class S3Transport {
     const error = this.#errorOf(response, what);
     if (error.kind === 'throttled') {
       this.#counts.throttled++;
-      this.limiter.throttled(retryAfterMs(response.headers['retry-after']));
+      if (this.limiter.throttled(retryAfterMs(response.headers['retry-after']))) {
+        this.#settings.logger.warn({ limit: this.limiter.limit }, `${error.message}; fewer requests at a time now`);
+      }
     }
     throw error;
   }

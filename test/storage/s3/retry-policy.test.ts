@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../../src/common/logger.ts';
 import { seededRandom } from '../../../src/common/random.ts';
 import { StorageError, type StorageErrorKind } from '../../../src/storage/object-storage.ts';
 import { RetryPolicy } from '../../../src/storage/s3/retry-policy.ts';
@@ -15,7 +16,7 @@ const settings = {
 
 function policy(overrides: Partial<typeof settings> = {}): { time: ManualTime; tested: RetryPolicy } {
   const time = new ManualTime();
-  return { time, tested: new RetryPolicy({ ...settings, ...overrides }, time, seededRandom(7)) };
+  return { time, tested: new RetryPolicy({ ...settings, ...overrides }, time, seededRandom(7), silentLogger) };
 }
 
 const failing = (kind: StorageErrorKind, calls: { count: number }) => async (): Promise<never> => {
@@ -70,6 +71,16 @@ describe('RetryPolicy', () => {
     for (let i = 0; i < 4; i++) await tested.run(undefined, async () => {});
     await time.advanceUntil(tested.run(undefined, failing('unavailable', calls))).catch(() => {});
     expect(tested.retries).toBe(12);
+  });
+
+  it('ends its pauses when it is closed', async () => {
+    const { time, tested } = policy();
+    const run = tested.run(undefined, failing('throttled', { count: 0 }));
+    await time.advance(0);
+    tested.close(new StorageError('closed', 'closed'));
+    await expect(run).rejects.toMatchObject({ kind: 'closed' });
+    await expect(tested.run(undefined, failing('timeout', { count: 0 }))).rejects.toMatchObject({ kind: 'closed' });
+    expect(time.armedTimers).toBe(0);
   });
 
   it('gives up at once when the caller does', async () => {

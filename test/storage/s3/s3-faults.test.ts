@@ -384,6 +384,23 @@ describe('under pressure', () => {
     expect(storage.stats.attempts).toBe(3);
   });
 
+  it('closes at once while everything is being repeated, with what is on its way answered', async () => {
+    await open({ ...QUICK, retry: { baseDelayMs: 3_600_000, maxDelayMs: 3_600_000 }, deadlines: {} });
+    await storage.put('k', [BYTES]);
+    double.schedule = () => status(500, 'InternalError');
+    const pending = [
+      storage.getRange('k', RANGE),
+      storage.put('k2', [BYTES]),
+      storage.head('k'),
+      storage.delete(['k']),
+    ];
+    const outcomes = Promise.allSettled(pending);
+    await vi.waitFor(() => expect(double.faultCount).toBe(4));
+    await storage.close();
+    const kinds = (await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.kind);
+    expect(kinds).toEqual(['closed', 'closed', 'closed', 'closed']);
+  });
+
   it('stays healthy after a thousand gets that were aborted in the middle', { timeout: 60_000 }, async () => {
     await open({ ...QUICK, deadlines: {} });
     await storage.put('k', [BYTES]);

@@ -16,6 +16,7 @@ import {
   WEIGHTS,
   WEIGHT_STARTS,
   WEIGHTS_TABLE,
+  WEIGHTS_THEMSELVES,
 } from './zstd-tables';
 
 /** No code is longer; the decoding table is always this wide, so that its index is a constant shift. */
@@ -128,7 +129,7 @@ function decodeWeights(src: usize, srcEnd: usize, scratch: usize): i32 {
   const status = readCounts(src, srcEnd, 12, 6, scratch);
   if (status < 0) return status;
   const log = load<u32>(scratch, TABLE_LOG);
-  const built = buildTable(scratch + WEIGHTS_TABLE, log, load<u32>(scratch, TABLE_SYMBOLS) + 1, 1, scratch);
+  const built = buildTable(scratch + WEIGHTS_TABLE, log, load<u32>(scratch, TABLE_SYMBOLS) + 1, WEIGHTS_THEMSELVES, scratch);
   if (built < 0) return built;
   const table = scratch + WEIGHTS_TABLE;
   const weights = scratch + WEIGHTS;
@@ -138,9 +139,9 @@ function decodeWeights(src: usize, srcEnd: usize, scratch: usize): i32 {
   if (pad > 8) return BAD_BITSTREAM;
   let left = (<i32>(srcEnd - start) << 3) - <i32>pad;
   left -= log;
-  let even = <usize>bitsAt(start, left, log);
+  let even = <usize>bitsAt(start, srcEnd, left, log);
   left -= log;
-  let odd = <usize>bitsAt(start, left, log);
+  let odd = <usize>bitsAt(start, srcEnd, left, log);
   if (left < 0) return BAD_BITSTREAM;
   let count: u32 = 0;
   while (true) {
@@ -154,20 +155,19 @@ function decodeWeights(src: usize, srcEnd: usize, scratch: usize): i32 {
       return <i32>count;
     }
     // The states change roles instead of the code being written twice.
-    const next = <usize>((entry & 0xffff) + bitsAt(start, left, bits));
+    const next = <usize>((entry & 0xffff) + bitsAt(start, srcEnd, left, bits));
     even = odd;
     odd = next;
   }
 }
 
-/** `width` bits from bit `at` up of a stream, at most 16; those below its start are zeros. */
-function bitsAt(start: usize, at: i32, width: u32): u32 {
-  let value: u32 = 0;
-  for (let i: u32 = 0; i < width; i++) {
-    const bit = at + <i32>i;
-    if (bit >= 0) value |= ((<u32>load<u8>(start + (bit >> 3)) >> (bit & 7)) & 1) << i;
-  }
-  return value;
+/** `width` bits from bit `at` up of [start, end), at most 8; those below its start are zeros. */
+function bitsAt(start: usize, end: usize, at: i32, width: u32): u32 {
+  // A stream's last byte is never read beyond its mark, so what follows it does not matter, but must not be loaded.
+  const byte = start + (at >> 3);
+  const low = at < 0 ? 0 : <u32>load<u8>(byte);
+  const high = at < -8 || byte + 1 >= end ? 0 : <u32>load<u8>(byte + 1);
+  return (((high << 8) | low) >> (at & 7)) & ((<u32>1 << width) - 1);
 }
 
 /** From `count` weights (the last symbol's is implied) to the decoding table of u16: code length, symbol above it. */

@@ -22,6 +22,7 @@ import {
   MATCH_LENGTHS_MAX_SYMBOL,
   MATCH_LENGTHS_TABLE,
   NO_TABLE,
+  OFFSET_CODES,
   OFFSETS_LOG,
   OFFSETS_MAX_SYMBOL,
   OFFSETS_TABLE,
@@ -47,7 +48,7 @@ const DESCRIBED: u32 = 2;
 function takeTable(src: usize, srcEnd: usize, mode: u32, kind: u32, scratch: usize): i32 {
   const table = scratch + (kind == 0 ? LITERAL_LENGTHS_TABLE : kind == 1 ? OFFSETS_TABLE : MATCH_LENGTHS_TABLE);
   const logAt = scratch + (kind == 0 ? LITERAL_LENGTHS_LOG : kind == 1 ? OFFSETS_LOG : MATCH_LENGTHS_LOG);
-  const codes = kind == 0 ? scratch + LITERAL_LENGTH_CODES : kind == 1 ? 0 : scratch + MATCH_LENGTH_CODES;
+  const codes = kind == 0 ? scratch + LITERAL_LENGTH_CODES : kind == 1 ? OFFSET_CODES : scratch + MATCH_LENGTH_CODES;
   const largest = kind == 0 ? LITERAL_LENGTHS_MAX_SYMBOL : kind == 1 ? OFFSETS_MAX_SYMBOL : MATCH_LENGTHS_MAX_SYMBOL;
   if (mode == PREDEFINED) {
     if (kind == 0) predefinedLiteralLengths(scratch);
@@ -195,12 +196,13 @@ function execute(
   // Up to here a sequence may end for its copies to be wild ones; never below `op`.
   let wildEnd = dstEnd - dst > WILD ? min(blockEnd, dstEnd - WILD) : dst;
   for (;;) {
-    // Bits past the stream's start show as `used` above 64: the stream was shorter than its sequences.
-    if (used > 64) return BAD_BITSTREAM;
     if (at - first >= 8) {
+      // At most 7 bits, 31 and 26 were taken since the last load: no more than 8 bytes.
       at -= <usize>(used >> 3);
       used &= 7;
     } else {
+      // Bits past the stream's start show as `used` above 64: the stream was shorter than its sequences.
+      if (used > 64) return BAD_BITSTREAM;
       const back = min<usize>(<usize>(used >> 3), at - first);
       at -= back;
       used -= <u64>back << 3;

@@ -25,11 +25,15 @@ export const TABLE_LOG: usize = 44;
 export const TABLE_SYMBOLS: usize = 48;
 export const NO_TABLE: u32 = 0xff;
 
+// Stand for an address of codes: offsets, with 2^symbol as base and that many extra bits; weights, the symbols themselves.
+export const OFFSET_CODES: usize = 0;
+export const WEIGHTS_THEMSELVES: usize = 1;
+
 /** Normalised counts, i16 a symbol; −1 for "less than one". */
 export const COUNTS: usize = 64;
 /** Next state of a symbol while a table is built, u16. */
 const NEXT_STATES: usize = 576;
-/** Base value u32 and extra bits u32 of each code. */
+/** Of each code (u64): extra bits in bits 24–31, base value above, as in a table's entry. */
 export const LITERAL_LENGTH_CODES: usize = 1088;
 export const MATCH_LENGTH_CODES: usize = 1408;
 export const LITERAL_LENGTHS_TABLE: usize = 2048;
@@ -63,6 +67,13 @@ export function prepareSymbolTables(scratch: usize): void {
   writeCodes(scratch + MATCH_LENGTH_CODES, 32, 53, 3, MATCH_LENGTH_BITS_LOW, MATCH_LENGTH_BITS_HIGH);
 }
 
+/** The part of a table's entry that its code gives. */
+// @ts-ignore: decorator
+@inline
+function codeFields(bits: u32, base: u32): u64 {
+  return (<u64>base << 32) | (<u64>bits << 24);
+}
+
 function writeCodes(at: usize, plain: u32, codes: u32, base: u32, bitsLow: u64, bitsHigh: u64): void {
   for (let code: u32 = 0; code < codes; code++) {
     let bits: u32 = 0;
@@ -71,8 +82,7 @@ function writeCodes(at: usize, plain: u32, codes: u32, base: u32, bitsLow: u64, 
       bits = <u32>(step < 16 ? bitsLow >> (step << 2) : bitsHigh >> ((step - 16) << 2)) & 15;
       if (bits == 0) bits = 16;
     }
-    store<u32>(at + (code << 3), base);
-    store<u32>(at + (code << 3), bits, 4);
+    store<u64>(at + (code << 3), codeFields(bits, base));
     base += <u32>1 << bits;
   }
 }
@@ -185,8 +195,8 @@ function peekBits(src: usize, srcEnd: usize, at: u32, width: u32): u32 {
 }
 
 /**
- * Builds the table of 2^log entries at `table` from COUNTS of `symbols` symbols. `codes` gives base value and extra bits
- * of a symbol; 0 for offsets, whose base is 2^symbol with that many bits; 1 for weights, which keep the symbol itself.
+ * Builds the table of 2^log entries at `table` from COUNTS of `symbols` symbols. `codes` is the address of their codes'
+ * fields, or one of OFFSET_CODES and WEIGHTS_THEMSELVES.
  */
 export function buildTable(table: usize, log: u32, symbols: u32, codes: usize, scratch: usize): i32 {
   const size: u32 = 1 << log;
@@ -221,16 +231,11 @@ export function buildTable(table: usize, log: u32, symbols: u32, codes: usize, s
     store<u16>(next + (s << 1), <u16>(state + 1));
     const bits = log - (31 - clz<u32>(state));
     const base = (state << bits) - size;
-    store<u16>(entry, <u16>(codes == 1 ? base : base << 3));
-    store<u8>(entry, <u8>bits, 2);
-    if (codes == 0) {
-      store<u8>(entry, <u8>s, 3);
-      store<u32>(entry, <u32>1 << s, 4);
-    } else if (codes == 1) {
-      store<u8>(entry, <u8>s, 3);
+    if (codes == WEIGHTS_THEMSELVES) {
+      store<u32>(entry, base | (bits << 16) | (s << 24));
     } else {
-      store<u8>(entry, <u8>load<u32>(codes + (s << 3), 4), 3);
-      store<u32>(entry, load<u32>(codes + (s << 3)), 4);
+      const fields = codes == OFFSET_CODES ? codeFields(s, 1 << s) : load<u64>(codes + (s << 3));
+      store<u64>(entry, fields | <u64>((base << 3) | (bits << 16)));
     }
   }
   return 0;
@@ -238,12 +243,5 @@ export function buildTable(table: usize, log: u32, symbols: u32, codes: usize, s
 
 /** A table of one entry that always gives the same code. */
 export function buildSingle(table: usize, symbol: u32, codes: usize): void {
-  store<u32>(table, 0);
-  if (codes == 0) {
-    store<u8>(table, <u8>symbol, 3);
-    store<u32>(table, <u32>1 << symbol, 4);
-  } else {
-    store<u8>(table, <u8>load<u32>(codes + (symbol << 3), 4), 3);
-    store<u32>(table, load<u32>(codes + (symbol << 3)), 4);
-  }
+  store<u64>(table, codes == OFFSET_CODES ? codeFields(symbol, 1 << symbol) : load<u64>(codes + (symbol << 3)));
 }

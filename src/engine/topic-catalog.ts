@@ -14,6 +14,7 @@ export class TopicCatalog implements TopicLookup {
   readonly #logger: Logger;
   readonly #unsubscribe: () => void;
   #topics: ReadonlyMap<Uuid, KnownTopic> = new Map();
+  #listed: readonly TopicDescription[] | undefined;
   #refreshing: Promise<void> | undefined;
   /** Something changed since the refresh in flight began: its answer may be old already. */
   #stale = false;
@@ -65,6 +66,9 @@ export class TopicCatalog implements TopicLookup {
   async #look(): Promise<void> {
     this.#stale = false;
     const topics = await this.#coordinator.listTopics();
+    // Coordinators keep the list until it changes; parsing it anew for every unknown topic id would be a gift to abusers.
+    if (topics === this.#listed) return;
+    this.#listed = topics;
     this.#topics = new Map(topics.map((topic) => [topic.topicId, known(topic)]));
   }
 

@@ -21,10 +21,14 @@ export class Backoff {
     this.#nextMs = settings.initialMs;
   }
 
-  /** Waits, or rejects with the signal's reason. */
-  async pause(signal: AbortSignal): Promise<void> {
+  /** Waits; false when the signal aborted meanwhile. */
+  async pause(signal: AbortSignal): Promise<boolean> {
     const nominalMs = this.#nextMs;
     this.#nextMs = Math.min(this.#maxMs, nominalMs * 2);
-    await sleep(this.#time, nominalMs * (0.5 + this.#random.next() / 2), signal);
+    const pauseMs = nominalMs * (0.5 + this.#random.next() / 2);
+    return sleep(this.#time, pauseMs, signal).then(
+      () => true,
+      () => false,
+    );
   }
 }

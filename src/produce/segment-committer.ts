@@ -63,7 +63,7 @@ export class SegmentCommitter {
         if (!repeat || time.monotonicMs() >= untilMs) {
           return this.abandon(request.objectKey, String(error), signal, mayBeCommitted);
         }
-        await pauses.pause(signal);
+        if (!(await pauses.pause(signal))) throw signal.reason;
       }
     }
   }
@@ -92,7 +92,7 @@ export class SegmentCommitter {
         if (kind !== 'unavailable' && kind !== 'no-space') {
           return { outcome: mayBeCommitted ? 'unknown' : 'abandoned', reason: String(error) };
         }
-        await pauses.pause(signal);
+        if (!(await pauses.pause(signal))) throw signal.reason;
       }
     }
   }

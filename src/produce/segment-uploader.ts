@@ -43,30 +43,41 @@ export class SegmentUploader {
    * Rejects only with the reason of `signal`.
    */
   async upload(segment: EncodedSegment, signal: AbortSignal, wanted: () => boolean): Promise<UploadOutcome> {
-    const { time, random, backoff, deadlineMs } = this.#options;
-    const pauses = new Backoff(time, random, backoff);
-    const giveUp = new AbortController();
-    const timer = time.setTimer(deadlineMs, () => giveUp.abort(new Error(`not stored within ${deadlineMs} ms`)));
-    const attempts = AbortSignal.any([signal, giveUp.signal]);
-    let objectKey = this.#freshKey();
+    const { time, deadlineMs } = this.#options;
+    const attempts = new AbortController();
+    const onAbort = (): void => attempts.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = time.setTimer(deadlineMs, () => attempts.abort(new Error(`not stored within ${deadlineMs} ms`)));
     try {
-      for (;;) {
-        const error = await this.#attempt(objectKey, segment, attempts);
-        if (error === undefined) return { outcome: 'stored', objectKey };
-        // The object may be an earlier attempt's, whose answer was lost; else somebody else's, which must neither be
-        // replaced nor given up in the coordinator.
-        if (isExisting(error) && (await this.#isOurs(objectKey, segment, attempts)))
-          return { outcome: 'stored', objectKey };
-        signal.throwIfAborted();
-        if (giveUp.signal.aborted || !isWorthRepeating(error) || !wanted()) {
-          return { outcome: 'failed', objectKey, reason: String(error) };
-        }
-        this.#options.logger.warn({ objectKey, error: String(error) }, 'segment upload failed; trying again');
-        if (isExisting(error)) objectKey = this.#freshKey();
-        await pauses.pause(attempts).catch(() => signal.throwIfAborted());
-      }
+      signal.throwIfAborted();
+      const outcome = await this.#repeat(segment, attempts.signal, wanted);
+      signal.throwIfAborted();
+      return outcome;
     } finally {
       timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Attempts until one succeeds, one shows that more are in vain, or the signal aborts. */
+  async #repeat(segment: EncodedSegment, signal: AbortSignal, wanted: () => boolean): Promise<UploadOutcome> {
+    const { time, random, backoff, logger } = this.#options;
+    const pauses = new Backoff(time, random, backoff);
+    let objectKey = this.#freshKey();
+    for (;;) {
+      const error = await this.#attempt(objectKey, segment, signal);
+      if (error === undefined) return { outcome: 'stored', objectKey };
+      // The object may be an earlier attempt's, whose answer was lost; else somebody else's, which must neither be
+      // replaced nor given up in the coordinator.
+      if (isExisting(error)) {
+        if (await this.#isOurs(objectKey, segment, signal)) return { outcome: 'stored', objectKey };
+        objectKey = this.#freshKey();
+      }
+      const goesOn = isWorthRepeating(error) && wanted() && !signal.aborted;
+      logger.warn({ objectKey, error: String(error) }, `segment upload failed${goesOn ? '; trying again' : ''}`);
+      if (!goesOn || !(await pauses.pause(signal))) {
+        return { outcome: 'failed', objectKey, reason: String(error) };
+      }
     }
   }
 

@@ -3,7 +3,7 @@
  * another connection seldom meets it too. The wait before it follows the latencies seen; the budget keeps the extra load
  * below a share of all GETs, also when everything is slow. Main thread; holds no resources.
  */
-import type { Time, Timer } from '../../common/time.ts';
+import type { Time } from '../../common/time.ts';
 
 export interface HedgeSettings {
   /** Hedges per GET in the long run; 0 turns them off. */
@@ -63,31 +63,48 @@ export class Hedger {
    * @param startHedge returns undefined when there is no room for another request
    * @throws the first attempt's failure when none succeeds
    */
-  async run<T>(primary: Hedgeable<T>, startHedge: () => Hedgeable<T> | undefined): Promise<T> {
+  run<T>(primary: Hedgeable<T>, startHedge: () => Hedgeable<T> | undefined): Promise<T> {
     const startMs = this.#time.monotonicMs();
     this.#tokens = Math.min(this.#settings.burst, this.#tokens + this.#settings.budget);
-    let hedge: Hedgeable<T> | undefined;
-    let timer: Timer | undefined;
-    const late = new Promise<Hedgeable<T> | undefined>((resolve) => {
-      timer = this.#time.setTimer(this.delayMs, () => {
+    return new Promise((resolve, reject) => {
+      let hedge: Hedgeable<T> | undefined;
+      /** Failures so far; the race is lost when there are as many as attempts. */
+      let failures = 0;
+      let firstError: unknown;
+      let ended = false;
+      const end = (): void => {
+        ended = true;
+        timer.cancel();
+        this.#learn(this.#time.monotonicMs() - startMs);
+        if (hedge) abortBoth(primary, hedge);
+      };
+      const onPrimary = (result: T): void => {
+        if (!ended) end();
+        resolve(result);
+      };
+      const onHedge = (result: T): void => {
+        if (ended) return;
+        this.#wins++;
+        onPrimary(result);
+      };
+      const onFailure = (error: unknown): void => {
+        failures++;
+        if (failures < (hedge ? 2 : 1)) return;
+        end();
+        reject(firstError ?? error);
+      };
+      const onPrimaryFailure = (error: unknown): void => {
+        firstError = error;
+        onFailure(error);
+      };
+      const timer = this.#time.setTimer(this.delayMs, () => {
         hedge = this.#mayHedge(primary) ? startHedge() : undefined;
-        if (hedge) this.#hedges++;
-        resolve(hedge);
+        if (!hedge) return;
+        this.#hedges++;
+        hedge.settled.then(onHedge, onFailure);
       });
+      primary.settled.then(onPrimary, onPrimaryFailure);
     });
-    try {
-      return await Promise.race([primary.settled, late.then((second) => this.#firstSuccess(primary, second))]);
-    } catch (error) {
-      // The primary failed first; a hedge that is on its way may still bring the bytes.
-      if (!hedge) throw error;
-      return await this.#hedgeAlone(hedge, error);
-    } finally {
-      timer!.cancel();
-      this.#learn(this.#time.monotonicMs() - startMs);
-      const over = new Error('the other attempt was faster');
-      primary.abort(over);
-      hedge?.abort(over);
-    }
   }
 
   #mayHedge(primary: Hedgeable<unknown>): boolean {
@@ -96,27 +113,16 @@ export class Hedger {
     return true;
   }
 
-  /** Resolves with the hedge's result if it comes first; its failure leaves the primary to decide. */
-  #firstSuccess<T>(primary: Hedgeable<T>, hedge: Hedgeable<T> | undefined): Promise<T> {
-    if (!hedge) return primary.settled;
-    return hedge.settled.then(
-      (result) => {
-        this.#wins++;
-        return result;
-      },
-      () => primary.settled,
-    );
-  }
-
-  async #hedgeAlone<T>(hedge: Hedgeable<T>, primaryError: unknown): Promise<T> {
-    return hedge.settled.catch(() => {
-      throw primaryError;
-    });
-  }
-
   /** Frugal estimate of a quantile: up by its share of a step when above, down by the rest when below. */
   #learn(latencyMs: number): void {
     const weight = latencyMs > this.#quantileMs ? QUANTILE : QUANTILE - 1;
     this.#quantileMs = Math.max(0.1, this.#quantileMs * (1 + STEP * weight));
   }
+}
+
+/** Whichever has settled takes no notice. */
+function abortBoth(primary: Hedgeable<unknown>, hedge: Hedgeable<unknown>): void {
+  const over = new Error('the other attempt was faster');
+  primary.abort(over);
+  hedge.abort(over);
 }

@@ -4,7 +4,7 @@
  * hashes them: over TLS the transport protects them, and the CRC-32C header, which is signed, is checked by the store.
  * Main thread, no state but the caches. Nothing of the secret leaves this file but through HMAC.
  */
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
 
@@ -59,7 +59,7 @@ export class SigV4Signer {
     const signedHeaders = names.join(';');
     const canonical = `${request.method}\n${request.path}\n${request.query}\n${canonicalHeaders}\n${signedHeaders}\n${request.payloadHash}`;
     const scope = `${day}/${this.#region}/s3/aws4_request`;
-    const toSign = `AWS4-HMAC-SHA256\n${date}\n${scope}\n${createHash('sha256').update(canonical).digest('hex')}`;
+    const toSign = `AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash('sha256', canonical)}`;
     const signature = createHmac('sha256', this.#key(credentials, day)).update(toSign).digest('hex');
     signed.authorization = `AWS4-HMAC-SHA256 Credential=${credentials.accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`;
     return signed;

@@ -280,7 +280,7 @@ class Engine implements DisklessEngine {
     const parts = new DisposalStack();
     parts.use(recordPool, (pool) => pool.close());
     parts.use(topics, (catalog) => catalog.close());
-    parts.use(fetchService, (service) => service.close());
+    parts.use(fetchService, (service) => (cause ? service.destroy() : service.close()));
     parts.use(share, (one) => one.close());
     parts.use(maintenance, (jobs) => jobs.close());
     parts.use(appendService, (service) =>

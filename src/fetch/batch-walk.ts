@@ -51,6 +51,20 @@ export function sliceBatches(
   return { bytes: run.bytes.subarray(start, end), nextOffset: run.baseOffset + BigInt(records) };
 }
 
+/** The bytes of a run's batches from the one that begins at `baseOffset` to the one that ends at `lastOffset`. */
+export function batchesBetween(run: RewrittenRun, baseOffset: bigint, lastOffset: bigint): Uint8Array {
+  if (baseOffset <= run.baseOffset && lastOffset >= run.lastOffset) return run.bytes;
+  const view = new DataView(run.bytes.buffer, run.bytes.byteOffset, run.bytes.length);
+  let start = 0;
+  let end = 0;
+  for (let offset = run.baseOffset; end < run.bytes.length && offset <= lastOffset; ) {
+    offset += BigInt(view.getInt32(end + LAST_OFFSET_DELTA_AT) + 1);
+    end += sizeAt(view, end);
+    if (offset <= baseOffset) start = end;
+  }
+  return run.bytes.subarray(start, end);
+}
+
 function sizeAt(view: DataView, position: number): number {
   return LOG_OVERHEAD_BYTES + view.getInt32(position + BATCH_LENGTH_AT);
 }

@@ -16,6 +16,7 @@ import type { DelayedFetches } from './delayed-fetch.ts';
 import type { FetchMemory } from './fetch-memory.ts';
 import type { FollowedPartitions } from './followed-partitions.ts';
 import type { LocalLog } from './local-log.ts';
+import { packSmallRuns } from './pack-runs.ts';
 
 const DEFER_MS = 20;
 
@@ -42,8 +43,9 @@ export class ChangeFeed {
   }
 
   /** Runs that this process has committed: into the local view, then to whoever waits for them. */
-  onCommitted(runs: readonly RewrittenRun[]): void {
+  onCommitted(committed: readonly RewrittenRun[]): void {
     const { localLog, memory, delayed } = this.#options;
+    const runs = packSmallRuns(committed, memory);
     for (const run of runs) {
       if (memory.adopt(run.slab)) localLog.append(run, 'tail');
       else run.slab.release();

@@ -21,13 +21,16 @@ import { type FetchScheduler, OutOfFetchMemory, type ReadTicket } from './fetch-
 import type { LocalLog, RunOrigin } from './local-log.ts';
 import type { LandedBytes, ReadPriority } from './range-read.ts';
 
-/** What came of reading a coordinate. The receiver releases the run's slab. */
+/** What came of reading a coordinate. The receiver releases each run's slab (`releaseRuns`). */
 export interface RunOutcome {
   /** NONE, KAFKA_STORAGE_ERROR, CORRUPT_MESSAGE. */
   readonly error: ErrorCode;
   readonly message: string;
-  /** The whole run, or with CORRUPT_MESSAGE its good prefix, if it has one. */
-  readonly run: RewrittenRun | undefined;
+  /**
+   * Runs without a gap that hold the whole coordinate, and where they were local perhaps more around it; with
+   * CORRUPT_MESSAGE its good prefix, if it has one.
+   */
+  readonly runs: readonly RewrittenRun[];
   /** `gone`: the object is not there (any more). `no-memory`: no room for its bytes now. */
   readonly reason?: 'gone' | 'no-memory';
 }
@@ -75,7 +78,7 @@ export class CoordinateReader {
   /** Reads a coordinate of a partition; what it finds stays in the local view as `origin`. */
   read(of: TopicIdPartition, coordinate: BatchCoordinate, priority: ReadPriority, origin: RunOrigin): RunRead {
     const local = this.#local(of, coordinate);
-    if (local) return { outcome: Promise.resolve(local), cancel: () => local.run?.slab.release() };
+    if (local) return { outcome: Promise.resolve(local), cancel: () => releaseRuns(local.runs) };
     const pending = this.#join(of, coordinate, priority, origin);
     const waiter = deferred<RunOutcome>();
     pending.waiters.add(waiter);
@@ -97,10 +100,10 @@ export class CoordinateReader {
   }
 
   #local(of: TopicIdPartition, { baseOffset, lastOffset }: BatchCoordinate): RunOutcome | undefined {
-    const run = this.#options.localLog.covering(partitionKey(of), baseOffset, lastOffset);
-    if (!run) return undefined;
-    run.slab.retain();
-    return { error: Errors.NONE, message: '', run };
+    const runs = this.#options.localLog.covering(partitionKey(of), baseOffset, lastOffset);
+    if (runs.length === 0) return undefined;
+    retainRuns(runs);
+    return { error: Errors.NONE, message: '', runs };
   }
 
   #join(of: TopicIdPartition, coordinate: BatchCoordinate, priority: ReadPriority, origin: RunOrigin): PendingRun {
@@ -128,7 +131,7 @@ export class CoordinateReader {
 
   #leave(pending: PendingRun, waiter: Deferred<RunOutcome>, reason: unknown): void {
     if (!pending.waiters.delete(waiter)) {
-      waiter.promise.then(({ run }) => run?.slab.release()).catch(() => {}); // answered already, but nobody takes it
+      waiter.promise.then(({ runs }) => releaseRuns(runs)).catch(() => {}); // answered already, but nobody takes it
       return;
     }
     waiter.promise.catch(() => {});
@@ -148,11 +151,11 @@ export class CoordinateReader {
     }
     if (this.#pending.get(pending.key) === pending) this.#pending.delete(pending.key);
     for (const waiter of pending.waiters) {
-      outcome.run?.slab.retain();
+      retainRuns(outcome.runs);
       waiter.resolve(outcome);
     }
     pending.waiters.clear();
-    outcome.run?.slab.release();
+    releaseRuns(outcome.runs);
   }
 
   /** The run with a reference for this reader; everyone who waits gets another. */
@@ -168,7 +171,7 @@ export class CoordinateReader {
     const first = await this.#fetchAndRewrite(pending);
     if (first.error !== Errors.CORRUPT_MESSAGE) return first;
     this.#options.logger.warn({ objectKey, reason: first.message }, 'a run is corrupt: reading it once more');
-    first.run?.slab.release();
+    releaseRuns(first.runs);
     return this.#fetchAndRewrite(pending);
   }
 
@@ -180,9 +183,9 @@ export class CoordinateReader {
     const landed = await pending.ticket.bytes;
     pending.ticket = undefined;
     try {
-      const run = await this.#rewrite(pending, landed);
-      if (run.run) landed.slab.retain();
-      return run;
+      const outcome = await this.#rewrite(pending, landed);
+      retainRuns(outcome.runs);
+      return outcome;
     } finally {
       landed.slab.release();
     }
@@ -198,7 +201,7 @@ export class CoordinateReader {
       logAppendTimeMs: timestampType === 1 ? logAppendTimeMs : -1n,
     });
     const message = `${partitionKey(topicIdPartition)} at ${coordinate.objectKey}+${coordinate.position}: ${assigned.message}`;
-    if (assigned.goodBytes === 0) return { error: assigned.error, message, run: undefined };
+    if (assigned.goodBytes === 0) return { error: assigned.error, message, runs: [] };
     const run: RewrittenRun = {
       topicIdPartition,
       baseOffset,
@@ -206,10 +209,10 @@ export class CoordinateReader {
       bytes: bytes.subarray(0, assigned.goodBytes),
       slab,
     };
-    if (assigned.error !== Errors.NONE) return { error: assigned.error, message, run };
+    if (assigned.error !== Errors.NONE) return { error: assigned.error, message, runs: [run] };
     slab.retain();
     this.#options.localLog.append(run, pending.origin);
-    return { error: Errors.NONE, message: '', run };
+    return { error: Errors.NONE, message: '', runs: [run] };
   }
 
   #failure({ coordinate: { objectKey, position, size } }: PendingRun, error: unknown): RunOutcome {
@@ -219,13 +222,21 @@ export class CoordinateReader {
     }
     const message = `${size} bytes of ${objectKey} at ${position}: ${error instanceof Error ? error.message : error}`;
     const reason = error instanceof OutOfFetchMemory ? { reason: 'no-memory' as const } : {};
-    return { error: Errors.KAFKA_STORAGE_ERROR, message, run: undefined, ...reason };
+    return { error: Errors.KAFKA_STORAGE_ERROR, message, runs: [], ...reason };
   }
 
   #noteGone(objectKey: string): void {
     if (this.#goneUntilMs.size >= MAX_GONE_OBJECTS) this.#goneUntilMs.delete(this.#goneUntilMs.keys().next().value!);
     this.#goneUntilMs.set(objectKey, this.#options.time.monotonicMs() + GONE_MS);
   }
+}
+
+export function retainRuns(runs: readonly RewrittenRun[]): void {
+  for (const run of runs) run.slab.retain();
+}
+
+export function releaseRuns(runs: readonly RewrittenRun[]): void {
+  for (const run of runs) run.slab.release();
 }
 
 function keyOf({ objectKey, position, size, baseOffset }: BatchCoordinate): string {
@@ -236,7 +247,7 @@ function gone(objectKey: string): RunOutcome {
   return {
     error: Errors.KAFKA_STORAGE_ERROR,
     message: `object ${objectKey} does not exist`,
-    run: undefined,
+    runs: [],
     reason: 'gone',
   };
 }

@@ -3,14 +3,14 @@
  * bytes, predicted latency and dollars. Asks the coordinator once and reads nothing. Main thread; keeps nothing.
  */
 import { type ErrorCode, Errors, errorName } from '../common/errors.ts';
-import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
+import { type PartitionKey, partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate, DisklessCoordinator, FindBatchesResult } from '../coordinator/diskless-coordinator.ts';
 import type { CoordinateReader } from './coordinate-reader.ts';
 import { type ObjectRange, planRangedGets } from './fetch-planner.ts';
 import type { FetchScheduler } from './fetch-scheduler.ts';
 import type { FetchSettings } from './fetch-settings.ts';
 import { wantedShare } from './fetch-slot.ts';
-import type { LocalLog, LocalLogBounds } from './local-log.ts';
+import type { LocalLog } from './local-log.ts';
 
 export interface ExplainFetchRequest {
   readonly topicIdPartition: TopicIdPartition;
@@ -75,7 +75,7 @@ export interface ExplainFetchParts {
 
 export async function explainFetch(parts: ExplainFetchParts, request: ExplainFetchRequest): Promise<FetchExplanation> {
   const { topicIdPartition, fetchOffset, maxBytes = 1024 * 1024 } = request;
-  const bounds = parts.localLog?.bounds(partitionKey(topicIdPartition));
+  const local = parts.localLog && localOf(parts.localLog, partitionKey(topicIdPartition));
   const [found] = await parts.coordinator.findBatches({
     partitions: [{ topicIdPartition, fetchOffset, maxBytes }],
     maxBytes,
@@ -97,11 +97,11 @@ export async function explainFetch(parts: ExplainFetchParts, request: ExplainFet
     topicIdPartition,
     fetchOffset,
     maxBytes,
-    ...decide(found!, bounds, fetchOffset, direct.length),
+    ...decide(found!, local, fetchOffset, direct.length),
     error: found!.error,
     logStartOffset: found!.logStartOffset,
     highWatermark: found!.highWatermark,
-    local: bounds && localOf(bounds),
+    local,
     coordinates,
     objects: new Set(coordinates.map(({ objectKey }) => objectKey)).size,
     wantedBytes: wantedOf(coordinates),
@@ -119,20 +119,23 @@ export async function explainFetch(parts: ExplainFetchParts, request: ExplainFet
 function locate(parts: ExplainFetchParts, of: TopicIdPartition, coordinate: BatchCoordinate): ExplainedCoordinate {
   const { objectKey, position, size, baseOffset, lastOffset } = coordinate;
   let source: CoordinateSource = 'object storage';
-  if (parts.localLog?.covering(partitionKey(of), baseOffset, lastOffset)) source = 'local view';
+  if (parts.localLog?.covering(partitionKey(of), baseOffset, lastOffset).length) source = 'local view';
   else if (parts.reader?.isPending(coordinate)) source = 'in flight';
   else if (parts.reader?.isGone(objectKey)) source = 'gone';
   return { objectKey, position, size, baseOffset, lastOffset, source };
 }
 
-function localOf({ localLogStart, localLogEnd, inSync }: LocalLogBounds): FetchExplanation['local'] {
-  return localLogStart < localLogEnd ? { localLogStart, localLogEnd, inSync } : undefined;
+function localOf(localLog: LocalLog, key: PartitionKey): FetchExplanation['local'] {
+  const bounds = localLog.bounds(key);
+  const localLogStart = localLog.localLogStart(key);
+  if (!bounds || localLogStart === undefined || localLogStart >= bounds.localLogEnd) return undefined;
+  return { localLogStart, localLogEnd: bounds.localLogEnd, inSync: bounds.inSync };
 }
 
 /** Which way it goes, and the reason in a sentence. */
 function decide(
   { error, highWatermark, logStartOffset, coordinates }: FindBatchesResult,
-  bounds: LocalLogBounds | undefined,
+  local: FetchExplanation['local'],
   fetchOffset: bigint,
   directReads: number,
 ): Pick<FetchExplanation, 'decision' | 'reason'> {
@@ -147,7 +150,6 @@ function decide(
     return { decision: 'wait', reason: `${fetchOffset} is the high watermark: the fetch waits for a commit` };
   }
   if (directReads === 0) return { decision: 'local', reason: 'all batches are in the local view' };
-  const local = bounds && localOf(bounds);
   if (!local) return { decision: 'direct', reason: 'the local view holds nothing of this partition' };
   if (fetchOffset < local.localLogStart) {
     return { decision: 'direct', reason: `${fetchOffset} lies before the local log start ${local.localLogStart}` };

@@ -45,6 +45,7 @@ export class FetchAnswer {
     const records: Uint8Array[] = [];
     let next = slot.partition.fetchOffset;
     for (const run of runs) {
+      if (run.lastOffset < next) continue; // a local run may hold more than the coordinate it was found for
       const slice = this.#take(run, next, slot, this.#bytes - before);
       if (!slice) break;
       records.push(slice.bytes);

@@ -4,7 +4,7 @@
  */
 import { Errors } from '../common/errors.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
-import type { CoordinateReader, RunOutcome, RunRead } from './coordinate-reader.ts';
+import { type CoordinateReader, type RunOutcome, type RunRead, releaseRuns, retainRuns } from './coordinate-reader.ts';
 import { type FetchSlot, wantedShare } from './fetch-slot.ts';
 import type { LocalLog } from './local-log.ts';
 
@@ -49,7 +49,7 @@ export class FetchReads {
     for (const [slot, reads] of this.#reads) {
       const outcomes = await Promise.all(reads.map((read) => read.outcome));
       this.#reads.delete(slot);
-      for (const { run } of outcomes) if (run) this.#held.push(run);
+      for (const { runs } of outcomes) this.#held.push(...runs);
       this.#runs.set(slot, this.#usable(slot, outcomes));
     }
   }
@@ -67,13 +67,13 @@ export class FetchReads {
 
   /** Lets go of the runs; whatever the answer uses it has pinned. */
   release(): void {
-    for (const run of this.#held.splice(0)) run.slab.release();
+    releaseRuns(this.#held.splice(0));
   }
 
   #hold(slot: FetchSlot, limit: number): void {
     const runs = this.#localLog.read(slot.key, slot.partition.fetchOffset, limit);
     if (runs.length === 0) this.evicted.push(slot);
-    for (const run of runs) run.slab.retain();
+    retainRuns(runs);
     this.#held.push(...runs);
     this.#runs.set(slot, [...runs]);
   }
@@ -94,8 +94,8 @@ export class FetchReads {
   /** The runs up to the first that could not be read whole, its good prefix included. */
   #usable(slot: FetchSlot, outcomes: readonly RunOutcome[]): RewrittenRun[] {
     const runs: RewrittenRun[] = [];
-    for (const { run, error, reason } of outcomes) {
-      if (run && run.lastOffset >= slot.partition.fetchOffset) runs.push(run);
+    for (const { runs: read, error, reason } of outcomes) {
+      runs.push(...read.filter((run) => run.lastOffset >= slot.partition.fetchOffset));
       if (error === Errors.NONE) continue;
       // Short of memory is not the partition's fault: it gets nothing this time, and no error.
       if (reason !== 'no-memory') slot.readError = error;

@@ -65,6 +65,8 @@ export interface FetchService {
   stats(): FetchStats;
   /** Answers parked fetches with what there is, waits for GETs, gives every slab back. */
   close(): Promise<void>;
+  /** As `close`, but cancels GETs under way: what they were to bring is answered KAFKA_STORAGE_ERROR. */
+  destroy(): Promise<void>;
 }
 
 export {

@@ -15,7 +15,7 @@ import {
   type FindBatchesResult,
   ListOffsetsTimestamp,
 } from '../coordinator/diskless-coordinator.ts';
-import type { CoordinateReader, RunOutcome } from './coordinate-reader.ts';
+import { type CoordinateReader, type RunOutcome, releaseRuns } from './coordinate-reader.ts';
 import type { LocalLog } from './local-log.ts';
 
 const MAX_LAG_BYTES = 16 * 1024 * 1024;
@@ -172,7 +172,7 @@ export class FollowedPartitions {
       this.#options.reader.read(followed.topicIdPartition, coordinate, 'hot', 'tail'),
     );
     const outcomes = await Promise.all(reads.map((read) => read.outcome));
-    for (const { run } of outcomes) run?.slab.release(); // the local view keeps it
+    for (const { runs } of outcomes) releaseRuns(runs); // the local view keeps it
     const failed = outcomes.find((outcome: RunOutcome) => outcome.error !== Errors.NONE);
     if (failed)
       this.#options.logger.warn({ reason: failed.message }, 'a followed partition has a hole in its local view');

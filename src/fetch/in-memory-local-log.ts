@@ -17,6 +17,8 @@ const RUN_OVERHEAD_BYTES = 400;
 /** Partitions of which only the bounds are known; beyond that the ones known longest are forgotten. */
 const MAX_EMPTY_PARTITIONS = 200_000;
 
+const NO_RUNS: readonly RewrittenRun[] = [];
+
 interface PartitionRuns {
   readonly key: PartitionKey;
   /** By offset; they never overlap, but there may be gaps. */
@@ -70,9 +72,9 @@ export class InMemoryLocalLog implements LocalLog {
 
   read(key: PartitionKey, offset: bigint, maxBytes: number): readonly RewrittenRun[] {
     const runs = this.#partitions.get(key)?.runs;
-    if (!runs) return [];
+    if (!runs) return NO_RUNS;
     let at = upperBound(runs, offset) - 1;
-    if (at < 0 || runs[at]!.lastOffset < offset) return [];
+    if (at < 0 || runs[at]!.lastOffset < offset) return NO_RUNS;
     const found = [runs[at]!];
     let bytes = 0;
     for (at++; at < runs.length && bytes < maxBytes; at++) {
@@ -84,21 +86,35 @@ export class InMemoryLocalLog implements LocalLog {
     return found;
   }
 
-  covering(key: PartitionKey, baseOffset: bigint, lastOffset: bigint): RewrittenRun | undefined {
+  covering(key: PartitionKey, baseOffset: bigint, lastOffset: bigint): readonly RewrittenRun[] {
     const runs = this.#partitions.get(key)?.runs;
-    const run = runs?.[upperBound(runs, baseOffset) - 1];
-    return run && run.lastOffset >= lastOffset ? run : undefined;
+    if (!runs) return NO_RUNS;
+    const first = upperBound(runs, baseOffset) - 1;
+    if (first < 0) return NO_RUNS;
+    for (let at = first, next = baseOffset; at < runs.length; at++) {
+      const run = runs[at]!;
+      if (run.lastOffset < next || (at > first && run.baseOffset !== next)) return NO_RUNS;
+      if (run.lastOffset >= lastOffset) return runs.slice(first, at + 1);
+      next = run.lastOffset + 1n;
+    }
+    return NO_RUNS;
   }
 
   bounds(key: PartitionKey): LocalLogBounds | undefined {
     const partition = this.#partitions.get(key);
     if (!partition) return undefined;
     const { runs, logStartOffset, highWatermark } = partition;
+    const localLogEnd = runs.length > 0 ? runs.at(-1)!.lastOffset + 1n : highWatermark;
+    return { localLogEnd, logStartOffset, highWatermark, inSync: localLogEnd >= highWatermark };
+  }
+
+  localLogStart(key: PartitionKey): bigint | undefined {
+    const partition = this.#partitions.get(key);
+    if (!partition) return undefined;
+    const { runs, highWatermark } = partition;
     let first = runs.length - 1;
     while (first > 0 && runs[first - 1]!.lastOffset + 1n === runs[first]!.baseOffset) first--;
-    const localLogEnd = runs.length > 0 ? runs.at(-1)!.lastOffset + 1n : highWatermark;
-    const localLogStart = runs.length > 0 ? runs[first]!.baseOffset : highWatermark;
-    return { localLogStart, localLogEnd, logStartOffset, highWatermark, inSync: localLogEnd >= highWatermark };
+    return runs[first]?.baseOffset ?? highWatermark;
   }
 
   noteBounds(key: PartitionKey, logStartOffset: bigint, highWatermark: bigint): void {

@@ -15,8 +15,6 @@ import type { RewrittenRun } from '../worker/rewritten-run.ts';
 export type RunOrigin = 'tail' | 'scan';
 
 export interface LocalLogBounds {
-  /** Where the contiguous run of local data that ends at `localLogEnd` begins. */
-  readonly localLogStart: bigint;
   /** The offset after the last local record. */
   readonly localLogEnd: bigint;
   /** Where the partition's log starts, as last heard from the coordinator; undefined when that is not known (any more). */
@@ -43,10 +41,14 @@ export interface LocalLog {
    */
   read(key: PartitionKey, offset: bigint, maxBytes: number): readonly RewrittenRun[];
 
-  /** The run that holds all of these offsets, if one does; borrowed likewise. */
-  covering(key: PartitionKey, baseOffset: bigint, lastOffset: bigint): RewrittenRun | undefined;
+  /** The runs that together hold all of these offsets, and perhaps more around them; none otherwise. Borrowed likewise. */
+  covering(key: PartitionKey, baseOffset: bigint, lastOffset: bigint): readonly RewrittenRun[];
 
+  /** What is known of a partition; undefined when nothing is. Costs the same however much is held. */
   bounds(key: PartitionKey): LocalLogBounds | undefined;
+
+  /** Where the contiguous run of local data that ends at `localLogEnd` begins; equal to it when nothing is held. */
+  localLogStart(key: PartitionKey): bigint | undefined;
 
   /** What the coordinator said of a partition. Runs below a new log start are dropped. */
   noteBounds(key: PartitionKey, logStartOffset: bigint, highWatermark: bigint): void;

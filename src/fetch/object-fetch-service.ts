@@ -11,14 +11,15 @@ import { type Logger, silentLogger } from '../common/logger.ts';
 import type { Counter, Meter } from '../common/metrics.ts';
 import { noopMeter } from '../common/metrics.ts';
 import { systemTime, type Time } from '../common/time.ts';
-import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate, DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import { batchesBetween } from './batch-walk.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { CommittingObjects } from './committing-objects.ts';
-import { CoordinateReader } from './coordinate-reader.ts';
+import { CoordinateReader, releaseRuns } from './coordinate-reader.ts';
 import { DelayedFetches } from './delayed-fetch.ts';
 import { type ExplainFetchRequest, explainFetch, type FetchExplanation } from './explain-fetch.ts';
 import { FetchMemory } from './fetch-memory.ts';
@@ -46,6 +47,10 @@ export interface FetchServiceComponents {
 export function openFetchService(components: FetchServiceComponents): FetchService {
   return new ObjectFetchService(components);
 }
+
+/** How a coordinate is read by whoever reads it alone. */
+const TAIL = ['hot', 'tail'] as const;
+const PAST = ['cold', 'scan'] as const;
 
 class ObjectFetchService implements FetchService {
   readonly #components: Required<Pick<FetchServiceComponents, 'coordinator' | 'time' | 'logger'>>;
@@ -168,14 +173,19 @@ class ObjectFetchService implements FetchService {
   ): Promise<RewrittenRun> {
     this.#checkOpen();
     signal?.throwIfAborted();
-    const read = this.#reader.read(topicIdPartition, coordinate, 'cold', 'scan');
+    const isAtTail =
+      coordinate.lastOffset + 1n >= (this.#localLog.bounds(partitionKey(topicIdPartition))?.highWatermark ?? 0n);
+    const [priority, origin] = isAtTail ? TAIL : PAST;
+    const read = this.#reader.read(topicIdPartition, coordinate, priority, origin);
     const onAbort = (): void => read.cancel(signal!.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      const { run, error, message } = await read.outcome;
-      if (run && error === Errors.NONE) return run;
-      run?.slab.release();
-      throw new ApiError(error === Errors.CORRUPT_MESSAGE ? 'CORRUPT_MESSAGE' : 'KAFKA_STORAGE_ERROR', message);
+      const { runs, error, message } = await read.outcome;
+      const run = error === Errors.NONE ? exactRun(coordinate, runs, this.#memory) : undefined;
+      if (run !== runs[0]) releaseRuns(runs);
+      if (run) return run;
+      const reason = message || 'no memory for the copy of a coordinate: try again';
+      throw new ApiError(error === Errors.CORRUPT_MESSAGE ? 'CORRUPT_MESSAGE' : 'KAFKA_STORAGE_ERROR', reason);
     } finally {
       signal?.removeEventListener('abort', onAbort);
     }
@@ -216,6 +226,11 @@ class ObjectFetchService implements FetchService {
     this.#localLog.close();
   });
 
+  async destroy(): Promise<void> {
+    const closing = this.close();
+    await Promise.all([closing, this.#scheduler.close()]);
+  }
+
   #onServed({ key, partition, highWatermark, source }: FetchSlot, nextOffset: bigint): void {
     const wasLocal = source === 'local';
     if (wasLocal) this.#localHits++;
@@ -233,8 +248,35 @@ class ObjectFetchService implements FetchService {
   }
 
   #checkOpen(): void {
-    if (this.#isClosed) throw new ApiError('BROKER_NOT_AVAILABLE', 'the engine is closed');
+    if (this.#isClosed) throw new ApiError('KAFKA_STORAGE_ERROR', 'the engine is closed');
   }
+}
+
+/**
+ * A coordinate as one run with a reference of its own: the run itself, a part of it, or, where the local view holds it in
+ * several pieces, a copy; undefined when there is no memory for one.
+ */
+function exactRun(
+  { baseOffset, lastOffset }: BatchCoordinate,
+  runs: readonly RewrittenRun[],
+  memory: FetchMemory,
+): RewrittenRun | undefined {
+  const [first] = runs as [RewrittenRun];
+  if (runs.length === 1 && first.baseOffset === baseOffset && first.lastOffset === lastOffset) return first;
+  const pieces = runs.map((run) => batchesBetween(run, baseOffset, lastOffset));
+  const range = { topicIdPartition: first.topicIdPartition, baseOffset, lastOffset };
+  if (pieces.length === 1) {
+    first.slab.retain();
+    return { ...range, bytes: pieces[0]!, slab: first.slab };
+  }
+  const slab = memory.lease(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  if (!slab) return undefined;
+  let position = 0;
+  for (const piece of pieces) {
+    slab.bytes.set(piece, position);
+    position += piece.length;
+  }
+  return { ...range, bytes: slab.bytes, slab };
 }
 
 /** @throws ApiError INVALID_REQUEST naming what is wrong */

@@ -60,7 +60,7 @@ export class PendingFetch implements ParkedFetch {
     this.#signal = signal;
     this.#budget = Math.min(params.maxBytes, Math.max(1024 * 1024, Math.floor(parts.memory.capacityBytes / 4)));
     this.#unknownSlots = this.#slots.length;
-    this.#isDue = params.maxWaitMs <= 0;
+    this.#isDue = params.maxWaitMs <= 0 || partitions.length === 0;
   }
 
   /** @throws the signal's reason */

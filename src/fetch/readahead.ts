@@ -11,7 +11,7 @@
 import type { Time, Timer } from '../common/time.ts';
 import type { PartitionKey, TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate, DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
-import type { CoordinateReader, RunRead } from './coordinate-reader.ts';
+import { type CoordinateReader, type RunRead, releaseRuns } from './coordinate-reader.ts';
 import type { LocalLog } from './local-log.ts';
 
 const FIRST_WINDOW_BYTES = 256 * 1024;
@@ -121,7 +121,7 @@ export class Readahead {
   #adaptWindow(reader: SequentialReader, { key, wasLocal }: ServedFetch): void {
     const { maxWindowBytes, localLog } = this.#options;
     const isEvicted = ({ coordinate, read }: Ahead): boolean =>
-      read === undefined && !localLog.covering(key, coordinate.baseOffset, coordinate.lastOffset);
+      read === undefined && localLog.covering(key, coordinate.baseOffset, coordinate.lastOffset).length === 0;
     if (reader.windowBytes === 0) reader.windowBytes = Math.min(FIRST_WINDOW_BYTES, maxWindowBytes);
     else if (reader.ahead.some(isEvicted)) reader.windowBytes = Math.ceil(reader.windowBytes / 2);
     else if (!wasLocal) reader.windowBytes = Math.min(reader.windowBytes * 2, maxWindowBytes);
@@ -166,9 +166,9 @@ export class Readahead {
     reader.aheadOffset = coordinate.lastOffset + 1n;
     this.#aheadBytes += coordinate.size;
     read.outcome.then(
-      ({ run }) => {
+      ({ runs }) => {
         ahead.read = undefined;
-        run?.slab.release(); // the local view keeps it
+        releaseRuns(runs); // the local view keeps it
       },
       () => {},
     );

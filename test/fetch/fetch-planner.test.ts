@@ -91,7 +91,7 @@ describe('planRangedGets', () => {
         expectSound(plan, wanted, model);
         expect(costOf(plan)).toEqual(bruteForceAll(wanted, model));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 
@@ -128,7 +128,7 @@ describe('planRangedGets', () => {
         expectSound(plan, wanted, model);
         expect(costOf(plan)).toEqual(bruteForceAll(wanted, model));
       }),
-      { numRuns: 1500 },
+      { numRuns: 700 },
     );
   });
 

@@ -92,6 +92,28 @@ describe('reading back', () => {
     expect(fixture.gets).toEqual([]);
   });
 
+  it('packs small batches of one commit into one run, in memory that is small too', async () => {
+    const { fetch } = bound(await open());
+    const [first, second] = await fixture.createTopic(2);
+    const tiny = Array.from({ length: 200 }, (_, i) => buildBatch({ records: [{ value: `value ${i}` }] }));
+    await fixture.writeOwn([
+      [first!, [...tiny, batchOfSize(40_000), ...tiny]],
+      [second!, tiny],
+    ]);
+    const bytes = 3 * tiny.reduce((sum, { length }) => sum + length, 0) + 40_000;
+    expect(fixture.service.stats().cachedBytes).toBeLessThan(bytes + 5_000);
+    const result = await fetch([
+      [first!, 0n],
+      [second!, 150n],
+    ]);
+    expect(result.partitions.map(({ records }) => records.length)).toEqual([3, 1]);
+    const records = result.partitions.map((data) => readRecords(data.records));
+    expect(records[0]!.map(({ offset }) => offset)).toEqual(Array.from({ length: 401 }, (_, i) => BigInt(i)));
+    expect(records[1]!.map(({ value }) => value)).toEqual(Array.from({ length: 50 }, (_, i) => `value ${150 + i}`));
+    result.release();
+    expect(fixture.gets).toEqual([]);
+  });
+
   it('answers OFFSET_OUT_OF_RANGE below the log start and above the high watermark, NONE at it', async () => {
     const { fetch } = bound(await open());
     const [partition] = await fixture.createTopic(1);
@@ -348,7 +370,30 @@ describe('waiting', () => {
     const result = await waiting;
     expect(result.partitions[0]!.error).toBe(0);
     result.release();
-    await expect(fetch([[partition!, 0n]])).rejects.toMatchObject({ code: 'BROKER_NOT_AVAILABLE' });
+    await expect(fetch([[partition!, 0n]])).rejects.toMatchObject({ code: 'KAFKA_STORAGE_ERROR' });
+  });
+
+  it('does not wait for a GET that hangs when it is destroyed', async () => {
+    const { fetch } = bound(
+      await open({
+        beforeGet: (_objectKey, _range, signal) =>
+          new Promise((_resolve, reject) => signal!.addEventListener('abort', () => reject(signal!.reason))),
+      }),
+    );
+    const [partition] = await fixture.createTopic(1);
+    await fixture.write([[partition!, [plainBatch(1, 10)]]]);
+    const waiting = fetch([[partition!, 0n]], { maxWaitMs: 15_000 });
+    await settle(10);
+    expect(fixture.gets).toHaveLength(1);
+    await fixture.service.destroy();
+    const result = await waiting;
+    expect(result.partitions[0]!.error).toBe(Errors.KAFKA_STORAGE_ERROR);
+    result.release();
+  });
+
+  it('answers a fetch of no partitions at once', async () => {
+    const { fetch } = bound(await open());
+    expect((await fetch([], { maxWaitMs: 15_000 })).partitions).toEqual([]);
   });
 });
 
@@ -610,6 +655,40 @@ describe('sharing', () => {
     await expect(fixture.service.readCoordinate(partition!, missing)).rejects.toMatchObject({
       code: 'KAFKA_STORAGE_ERROR',
     });
+  });
+});
+
+describe('a coordinate that the local view holds in other pieces', () => {
+  it('is handed over exactly: joined from several runs, or cut out of a longer one', async () => {
+    await open();
+    const [first, second] = await fixture.createTopic(2);
+    const small = [plainBatch(2, 10), plainBatch(3, 10)];
+    await fixture.writeOwn([[first!, [...small, batchOfSize(40_000)]]]);
+    const many = Array.from({ length: 100 }, () => batchOfSize(15_000)); // packed into one run, longer than a coordinate
+    await fixture.writeOwn([[second!, many]]);
+    for (const [partition, coordinates] of [
+      [first!, 1],
+      [second!, 2],
+    ] as const) {
+      const [found] = await fixture.coordinator.findBatches({
+        partitions: [{ topicIdPartition: partition, fetchOffset: 0n, maxBytes: 2 ** 30 }],
+        maxBytes: 2 ** 30,
+      });
+      expect(found!.coordinates).toHaveLength(coordinates);
+      for (const coordinate of found!.coordinates) {
+        const run = await fixture.service.readCoordinate(partition, coordinate);
+        expect([run.baseOffset, run.lastOffset, run.bytes.length]).toEqual([
+          coordinate.baseOffset,
+          coordinate.lastOffset,
+          coordinate.size,
+        ]);
+        expect(readRecords([run.bytes])[0]!.offset).toBe(coordinate.baseOffset);
+        run.slab.release();
+      }
+      const offsets = take(await fixture.fetch([[partition, 0n]]))[0]!;
+      expect(offsets.at(-1)![1]).toBe(found!.highWatermark - 1n);
+    }
+    expect(fixture.gets).toEqual([]);
   });
 });
 

@@ -38,6 +38,10 @@ export interface RunOutcome {
 export interface RunRead {
   /** Rejects only with the reason it was cancelled with. */
   readonly outcome: Promise<RunOutcome>;
+  /**
+   * Nobody wants it any more. Its runs are released even if the outcome is on its way already: whoever cancels must not
+   * touch them, nor release them, when it arrives.
+   */
   cancel(reason: unknown): void;
 }
 

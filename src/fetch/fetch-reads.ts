@@ -48,7 +48,7 @@ export class FetchReads {
   async finish(): Promise<void> {
     for (const [slot, reads] of this.#reads) {
       const outcomes = await Promise.all(reads.map((read) => read.outcome));
-      this.#reads.delete(slot);
+      if (!this.#reads.delete(slot)) return; // cancelled while they were on their way
       for (const { runs } of outcomes) this.#held.push(...runs);
       this.#runs.set(slot, this.#usable(slot, outcomes));
     }

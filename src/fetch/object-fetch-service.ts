@@ -181,6 +181,7 @@ class ObjectFetchService implements FetchService {
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
       const { runs, error, message } = await read.outcome;
+      signal?.throwIfAborted(); // its runs are released then
       const run = error === Errors.NONE ? exactRun(coordinate, runs, this.#memory) : undefined;
       if (run !== runs[0]) releaseRuns(runs);
       if (run) return run;

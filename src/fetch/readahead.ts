@@ -167,6 +167,7 @@ export class Readahead {
     this.#aheadBytes += coordinate.size;
     read.outcome.then(
       ({ runs }) => {
+        if (ahead.read === undefined) return; // cancelled while the outcome was on its way
         ahead.read = undefined;
         releaseRuns(runs); // the local view keeps it
       },
@@ -177,8 +178,10 @@ export class Readahead {
 
   /** Gives up what is under way for a reader, and forgets what was read for it. */
   #stop(reader: SequentialReader): void {
-    for (const { coordinate, read } of reader.ahead) {
-      this.#aheadBytes -= coordinate.size;
+    for (const ahead of reader.ahead) {
+      const { read } = ahead;
+      ahead.read = undefined;
+      this.#aheadBytes -= ahead.coordinate.size;
       read?.cancel(new Error('its reader has stopped'));
     }
     reader.ahead = [];

@@ -126,34 +126,8 @@ export class ClassicMembers {
   /** Whether one of `protocols` is among those that every member supports. */
   shareProtocol(protocols: readonly ClassicProtocol[]): boolean {
     if (this.#byId.size === 0) return true;
-    const common = this.#commonProtocols();
+    const common = commonProtocols([...this]);
     return protocols.some(({ name }) => common.has(name));
-  }
-
-  /**
-   * The protocol with the most votes, every member voting for the first of its own that all support; of equals, the one
-   * that was voted for first. At least one member must be there.
-   */
-  selectProtocol(): string {
-    const common = this.#commonProtocols();
-    const votes = new Map<string, number>();
-    for (const member of this) {
-      const vote = member.protocols.find(({ name }) => common.has(name));
-      assert(vote, 'members share a protocol');
-      votes.set(vote.name, (votes.get(vote.name) ?? 0) + 1);
-    }
-    const [winner] = [...votes].reduce((best, next) => (next[1] > best[1] ? next : best));
-    return winner;
-  }
-
-  #commonProtocols(): Set<string> {
-    const counts = new Map<string, number>();
-    for (const member of this) {
-      for (const name of new Set(member.protocols.map((protocol) => protocol.name))) {
-        counts.set(name, (counts.get(name) ?? 0) + 1);
-      }
-    }
-    return new Set([...counts].filter(([, count]) => count === this.#byId.size).map(([name]) => name));
   }
 
   /** What a leader is told of everybody. */
@@ -178,4 +152,30 @@ export function offersSame(member: ClassicMember, protocols: readonly ClassicPro
     const other = protocols[index]!;
     return name === other.name && Buffer.compare(metadata, other.metadata) === 0;
   });
+}
+
+/**
+ * The protocol with the most votes, every member voting for the first of its own that all support; of equals, the one that
+ * was voted for first. At least one member must be there, and all must share a protocol.
+ */
+export function selectProtocol(members: readonly ClassicMember[]): string {
+  const common = commonProtocols(members);
+  const votes = new Map<string, number>();
+  for (const member of members) {
+    const vote = member.protocols.find(({ name }) => common.has(name));
+    assert(vote, 'members share a protocol');
+    votes.set(vote.name, (votes.get(vote.name) ?? 0) + 1);
+  }
+  const [winner] = [...votes].reduce((best, next) => (next[1] > best[1] ? next : best));
+  return winner;
+}
+
+function commonProtocols(members: readonly ClassicMember[]): Set<string> {
+  const counts = new Map<string, number>();
+  for (const member of members) {
+    for (const name of new Set(member.protocols.map((protocol) => protocol.name))) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return new Set([...counts].filter(([, count]) => count === members.length).map(([name]) => name));
 }

@@ -14,12 +14,13 @@ import { Deadlines } from '../deadlines.ts';
 import type { GroupContext, GroupMachine, Instant } from '../group.ts';
 import { Outbox, type Reply } from '../reply.ts';
 import type { TopicIndex } from '../topic-index.ts';
-import { assignors, DEFAULT_ASSIGNOR } from './assignors/index.ts';
+import { assignors, DEFAULT_ASSIGNOR, preferredAssignor } from './assignors/index.ts';
 import { type ConsumerGroupSnapshot, writeConsumerSnapshot } from './consumer-group-snapshot.ts';
 import { type ConsumerMember, isReconciledTo, newMember, STATIC_MEMBER_LEFT_EPOCH } from './consumer-member.ts';
 import { ConsumerMembers } from './consumer-members.ts';
 import { type ConsumerHeartbeatRequest, type ConsumerHeartbeatResult, heartbeatRefused } from './consumer-requests.ts';
-import { fromTopics, isSubset, NO_PARTITIONS, type PartitionSet, sameSet, toTopics } from './partition-set.ts';
+import { checkEpoch, type Found, restarted, subscribes, withRequest } from './heartbeat-report.ts';
+import { fromTopics, NO_PARTITIONS, type PartitionSet, sameSet, toTopics } from './partition-set.ts';
 import { reconcile } from './reconcile.ts';
 
 export type ConsumerGroupState = 'Empty' | 'Assigning' | 'Reconciling' | 'Stable';
@@ -29,9 +30,6 @@ const SESSION = 'session:';
 const REVOCATION = 'revocation:';
 export const CLASSIC_JOIN = 'join:';
 export const CLASSIC_SYNC = 'sync:';
-
-/** A member that a request is about, or why it cannot be. */
-type Found = { readonly member: ConsumerMember } | { readonly error: ErrorCode; readonly message: string };
 
 export class ConsumerGroup implements GroupMachine {
   readonly type = 'consumer' as const;
@@ -403,66 +401,4 @@ export class ConsumerGroup implements GroupMachine {
     if (topicId === undefined) return false;
     return [...this.members].some((member) => this.members.subscribedTopicIds(member).has(topicId));
   }
-}
-
-/** A member that joins again has nothing; what it was told before does not hold any more. */
-function restarted(member: ConsumerMember): ConsumerMember {
-  return {
-    ...member,
-    memberEpoch: 0,
-    previousMemberEpoch: -1,
-    state: 'Stable',
-    assigned: NO_PARTITIONS,
-    pendingRevocation: NO_PARTITIONS,
-  };
-}
-
-/**
- * The epoch must be the member's own. The one before is accepted while the member owns nothing that it should not: the
- * answer that told of the new one may have been lost.
- */
-function checkEpoch(member: ConsumerMember, { memberEpoch, topicPartitions }: ConsumerHeartbeatRequest): Found {
-  if (memberEpoch === member.memberEpoch) return { member };
-  const lost = memberEpoch === member.previousMemberEpoch && topicPartitions !== null;
-  if (lost && isSubset(fromTopics(topicPartitions), member.assigned)) return { member };
-  const message = `Member epoch ${memberEpoch} is not ${member.memberEpoch}: abandon all partitions and rejoin.`;
-  return { error: Errors.FENCED_MEMBER_EPOCH, message };
-}
-
-function subscribes({ subscribedTopicNames, subscribedTopicRegex }: ConsumerHeartbeatRequest): boolean {
-  return subscribedTopicNames !== null || subscribedTopicRegex !== null;
-}
-
-/** The member with what the request says; the same value when that is nothing new. */
-function withRequest(member: ConsumerMember, request: ConsumerHeartbeatRequest): ConsumerMember {
-  const updated: ConsumerMember = {
-    ...member,
-    instanceId: request.instanceId ?? member.instanceId,
-    rackId: request.rackId ?? member.rackId,
-    clientId: request.clientId,
-    clientHost: request.clientHost,
-    rebalanceTimeoutMs: request.rebalanceTimeoutMs === -1 ? member.rebalanceTimeoutMs : request.rebalanceTimeoutMs,
-    subscribedTopicNames: request.subscribedTopicNames ?? member.subscribedTopicNames,
-    subscribedTopicRegex: request.subscribedTopicRegex ?? member.subscribedTopicRegex,
-    serverAssignor: request.serverAssignor ?? member.serverAssignor,
-    classic: null,
-  };
-  const sameNames = sameSet(new Set(updated.subscribedTopicNames), new Set(member.subscribedTopicNames));
-  const known = {
-    ...updated,
-    subscribedTopicNames: sameNames ? member.subscribedTopicNames : updated.subscribedTopicNames,
-  };
-  const same = (Object.keys(known) as (keyof ConsumerMember)[]).every((field) => known[field] === member[field]);
-  return same ? member : known;
-}
-
-/** What most members ask for; of equals, the one that was asked for first; the default when nobody asks. */
-function preferredAssignor(members: readonly ConsumerMember[]): string {
-  const votes = new Map<string, number>();
-  for (const { serverAssignor } of members) {
-    if (serverAssignor !== null) votes.set(serverAssignor, (votes.get(serverAssignor) ?? 0) + 1);
-  }
-  let [preferred, most] = [DEFAULT_ASSIGNOR, 0];
-  for (const [name, count] of votes) if (count > most) [preferred, most] = [name, count];
-  return preferred;
 }

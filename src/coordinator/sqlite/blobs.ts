@@ -34,7 +34,7 @@ export function encodeResults(results: readonly CommitBatchResult[]): Uint8Array
 export function decodeResults(bytes: Uint8Array): CommitBatchResult[] {
   return readAll(bytes, (reader) => {
     const head = reader.number();
-    const duplicate = head % 2 === 1;
+    const duplicate = (head & 1) === 1;
     const [baseOffset, logAppendTimeMs, logStartOffset] = [reader.bigint(), reader.bigint(), reader.bigint()];
     return { error: (head - (duplicate ? 1 : 0)) / 2, baseOffset, logAppendTimeMs, logStartOffset, duplicate };
   });

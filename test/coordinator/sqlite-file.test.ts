@@ -1,0 +1,126 @@
+/** The database file of the embedded coordinator: what it is made like, what is refused, and what a full disk does. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
+import { SqlDatabase } from '../../src/coordinator/sqlite/driver.ts';
+import { APPLICATION_ID, MIGRATIONS } from '../../src/coordinator/sqlite/schema.ts';
+import { openSqliteCoordinator } from '../../src/sqlite.ts';
+import { batch, file, findFrom, topic } from './fixture.ts';
+
+const traceable = spawnSync('strace', ['-f', '-e', 'trace=none', 'true']).status === 0;
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'shoal-sqlite-'));
+  path = join(folder, 'coordinator.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const open = (more: { maxSizeBytes?: number } = {}) => openSqliteCoordinator({ path, ...more });
+const modeOf = (name: string): number => statSync(name).mode & 0o777;
+
+describe('SQLite database file', () => {
+  it('is readable and writable by its owner only, with its log beside it', async () => {
+    const coordinator = await open();
+    await topic(coordinator);
+    expect(modeOf(path)).toBe(0o600);
+    expect(modeOf(`${path}-wal`)).toBe(0o600);
+    await coordinator.close();
+    chmodSync(path, 0o644);
+    await (await open()).close();
+    expect(modeOf(path)).toBe(0o600);
+  });
+
+  it('is used by one coordinator at a time, and free again after it', async () => {
+    const first = await open();
+    await expect(open()).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringMatching(/in use/) });
+    const [a] = (await topic(first)) as [TopicIdPartition];
+    expect((await first.commitFile(file([batch(a, 1)]))).batches[0]!.baseOffset).toBe(0n);
+    await first.close();
+    await (await open()).close();
+  });
+
+  it('is refused untouched when it is from the future, another program’s, or no database', async () => {
+    await (await open()).close();
+    const database = new SqlDatabase(path);
+    database.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    database.close();
+    const cases: [RegExp, () => void][] = [
+      [/has schema version 2, this Shoal knows up to 1; run the newer Shoal/, () => {}],
+      [/database of another program/, () => writeFileSync(path, header({ version: 3, application: 7 }))],
+      [/not a SQLite database/, () => writeFileSync(path, 'hello, this is not a database at all')],
+      [/is damaged|cannot be opened/, () => writeFileSync(path, header({ version: 1, application: APPLICATION_ID }))],
+    ];
+    for (const [message, prepare] of cases) {
+      prepare();
+      const before = readFileSync(path);
+      const error = await open().then(
+        () => undefined,
+        (reason: Error) => reason,
+      );
+      expect(error).toMatchObject({ name: 'CoordinatorError', kind: 'unavailable' });
+      expect(error!.message).toMatch(message);
+      expect(error!.message).not.toContain('\n');
+      expect(readFileSync(path)).toEqual(before);
+    }
+  });
+
+  it('is refused with one line when its folder is missing', async () => {
+    path = join(folder, 'missing', 'coordinator.db');
+    await expect(open()).rejects.toThrow(/ENOENT|cannot be opened/);
+    expect(existsSync(join(folder, 'missing'))).toBe(false);
+  });
+
+  it('that is full refuses writes as no-space, loses nothing, and goes on when there is room', async () => {
+    const limited = await open({ maxSizeBytes: 400 * 1024 });
+    const [a] = (await topic(limited)) as [TopicIdPartition];
+    const committed = [];
+    let refused: ReturnType<typeof file> | undefined;
+    while (!refused) {
+      // Kept apart by a byte, so that each batch takes a row.
+      const request = file(Array.from({ length: 50 }, (_, i) => batch(a, 1, { position: 1 + 101 * i })));
+      try {
+        committed.push(await limited.commitFile(request));
+      } catch (error) {
+        expect(error).toMatchObject({ kind: 'no-space' });
+        refused = request;
+      }
+    }
+    await expect(limited.commitFile(refused)).rejects.toMatchObject({ kind: 'no-space' });
+    const end = BigInt(committed.length * 50);
+    expect(await findFrom(limited, a, end)).toMatchObject({ highWatermark: end });
+    await limited.close();
+    const roomy = await open();
+    expect((await roomy.commitFile(refused)).batches[0]!.baseOffset).toBe(end);
+    await roomy.close();
+  });
+
+  it.skipIf(!traceable)('is synced once for each transaction, and transactions are shared (needs strace)', () => {
+    const trace = join(folder, 'trace');
+    const strace = ['-f', '-yy', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync', '-o', trace];
+    const script = [process.execPath, '--import', 'tsx', join(import.meta.dirname, 'count-fsync.ts'), path];
+    const env = { ...process.env, TSX_TSCONFIG_PATH: 'bench/tsconfig.json' };
+    execFileSync('strace', [...strace, ...script], { env, cwd: join(import.meta.dirname, '../..') });
+    const phases = readFileSync(trace, 'utf8')
+      .split(/\n.*\.marker>.*/)
+      .map((lines) => lines.split('\n').filter((line) => /sync\(\d+<.*coordinator\.db(-wal)?>/.test(line)).length);
+    expect(phases).toHaveLength(4);
+    expect(phases[1]).toBe(50);
+    expect(phases[2]).toBeGreaterThanOrEqual(10);
+    expect(phases[2]).toBeLessThanOrEqual(40);
+  });
+});
+
+/** The first 100 bytes of a database file, and nothing behind them. */
+function header({ version, application }: { version: number; application: number }): Buffer {
+  const bytes = Buffer.alloc(4096, 0xee);
+  bytes.write('SQLite format 3\0', 0, 'latin1');
+  bytes.writeInt32BE(version, 60);
+  bytes.writeInt32BE(application, 68);
+  return bytes;
+}

@@ -70,6 +70,7 @@ async function openCoordinator(
   where: string | undefined,
   folder: DataFolder | undefined,
 ): Promise<DisklessCoordinator> {
+  if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where);
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
   await mkdir(dirname(path), { recursive: true });
@@ -97,6 +98,13 @@ async function withHolder(error: unknown, folder: DataFolder | undefined): Promi
   if (!(error instanceof CoordinatorError) || !folder) return error;
   const holder = /in use/.test(error.message) ? await holderOf(folder) : undefined;
   return holder === undefined ? error : new CliError(`${error.message} (it is held by process ${holder})`);
+}
+
+async function openPostgres(connectionString: string): Promise<DisklessCoordinator> {
+  const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
+  if (!URL.canParse(connectionString))
+    throw new UsageError('--coordinator: postgres://USER@HOST:PORT/DATABASE expected');
+  return openPostgresCoordinator({ connectionString });
 }
 
 async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {

@@ -6,7 +6,7 @@
  * costs about a third as much as their CRC.
  */
 import { type ErrorCode, type ErrorName, Errors, errorName } from './common/errors.ts';
-import { type BatchVerdict, validateBatch } from './record/batch-validator.ts';
+import { findFault } from './record/batch-validator.ts';
 import * as layout from './record/kernel-layout.ts';
 import { createKernelMemory, RecordKernel, unsharedKernelModule } from './record/record-kernel.ts';
 import { assignOffsets as assignRun } from './record/run-rewriter.ts';
@@ -57,8 +57,8 @@ function noRoom(sizeBytes: number): RangeError {
 
 /** Address of `input` in the kernel's memory: its own, or that of a copy. @throws RangeError when there is no room for one */
 function placed(input: Uint8Array): number {
-  const { bytes, memory } = kernel();
-  if (input.buffer === bytes.buffer) return input.byteOffset;
+  const { bytes, buffer, memory } = instance ?? kernel();
+  if (input.buffer === buffer) return input.byteOffset;
   if (input.length > memory.slabsBytes - givenBytes) throw noRoom(input.length);
   bytes.set(input, memory.slabsAddress);
   return memory.slabsAddress;
@@ -141,23 +141,25 @@ function inspect(records: Uint8Array, position: number, settings: ValidationOpti
   const left = view.byteLength;
   const claimed = left < layout.LOG_OVERHEAD ? left : view.getInt32(layout.BATCH_LENGTH) + layout.LOG_OVERHEAD;
   const sizeBytes = claimed > layout.LOG_OVERHEAD && claimed <= left ? claimed : left;
+  const batch = records.subarray(position, position + sizeBytes);
   const header = headerOf(view);
-  const verdict = judge(records.subarray(position, position + sizeBytes), settings);
-  const { error, recordIndex, message } = verdict;
-  const crcValid = error === Errors.NONE || crcMatches(records.subarray(position, position + sizeBytes), header.crc);
-  const named = { errorCode: error, errorName: errorName(error), recordIndex, message };
-  return { position, sizeBytes, ...header, crcValid, ...named };
+  const fault = findFault(kernel(), placed(batch), sizeBytes, settings);
+  if (!fault) return { position, sizeBytes, ...header, ...SOUND };
+  const { error, recordIndex, message } = fault;
+  const crcValid = crcMatches(batch, header.crc);
+  return {
+    position,
+    sizeBytes,
+    ...header,
+    crcValid,
+    errorCode: error,
+    errorName: errorName(error),
+    recordIndex,
+    message,
+  };
 }
 
-/** Repairs happen in the copy. A produced batch has base offset 0; a stored one its own, which no CRC covers. */
-function judge(batch: Uint8Array, settings: ValidationOptions): BatchVerdict {
-  const { bytes, view, memory } = kernel();
-  const address = memory.slabsAddress;
-  if (batch.length > memory.slabsBytes - givenBytes) throw noRoom(batch.length);
-  bytes.set(batch, address);
-  if (batch.length >= layout.LOG_OVERHEAD) view.setBigInt64(address, 0n);
-  return validateBatch(kernel(), address, batch.length, settings);
-}
+const SOUND = { crcValid: true, errorCode: Errors.NONE, errorName: 'NONE', recordIndex: -1, message: '' } as const;
 
 function crcMatches(batch: Uint8Array, crc: number): boolean {
   return batch.length >= layout.RECORDS && crc32c(batch.subarray(layout.ATTRIBUTES)) === crc;
@@ -210,11 +212,12 @@ export function assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): A
  */
 export function setLogAppendTime(batch: Uint8Array, logAppendTimeMs: number): number {
   if (batch.length < layout.RECORDS) throw new RangeError(`${batch.length} bytes are no record batch: a header has 61`);
-  const { bytes, memory } = kernel();
-  if (batch.buffer === bytes.buffer) return kernel().setLogAppendTime(batch.byteOffset, batch.length, logAppendTimeMs);
+  const own = instance ?? kernel();
+  if (batch.buffer === own.buffer) return own.setLogAppendTime(batch.byteOffset, batch.length, logAppendTimeMs);
+  const { bytes, memory } = own;
   // The patch reads and writes the header alone; the size is a number to it.
   bytes.set(batch.subarray(0, layout.RECORDS), memory.slabsAddress);
-  const crc = kernel().setLogAppendTime(memory.slabsAddress, batch.length, logAppendTimeMs);
+  const crc = own.setLogAppendTime(memory.slabsAddress, batch.length, logAppendTimeMs);
   batch.set(bytes.subarray(memory.slabsAddress, memory.slabsAddress + layout.RECORDS));
   return crc;
 }

@@ -56,7 +56,43 @@ export function validateBatch(
   size: number,
   options: ValidationOptions,
 ): BatchVerdict {
-  const status = kernel.checkBatch(address, size, options.maxMessageBytes);
+  const checked = checkBatch(kernel, address, size, options, 0);
+  if ('error' in checked) return checked;
+  const { attributes, sizeBytes, renumber, times } = checked;
+  const codec = CODECS[attributes & layout.CODEC_MASK]!;
+  const target = targetCodec(options.compressionType, codec);
+  if (target === codec && !renumber) return accept(kernel, address, sizeBytes, attributes, times);
+  return rebuild(kernel, { address, plain: checked.plain, renumber, target, times }, options);
+}
+
+/** The same checks over a batch that may be stored already, with a base offset; nothing is written. Undefined: sound. */
+export function findFault(
+  kernel: RecordKernel,
+  address: number,
+  size: number,
+  options: ValidationOptions,
+): BatchVerdict | undefined {
+  const checked = checkBatch(kernel, address, size, options, layout.ANY_BASE_OFFSET);
+  return 'error' in checked ? checked : undefined;
+}
+
+/** A batch that passed, and what its records say. */
+interface SoundBatch {
+  readonly sizeBytes: number;
+  readonly attributes: number;
+  readonly plain: PlainRecords;
+  readonly renumber: boolean;
+  readonly times: MaxTimestamp;
+}
+
+function checkBatch(
+  kernel: RecordKernel,
+  address: number,
+  size: number,
+  options: ValidationOptions,
+  flags: number,
+): SoundBatch | BatchVerdict {
+  const status = kernel.checkBatch(address, size, options.maxMessageBytes, flags);
   if (status !== layout.OK) return refuseBatch(kernel, status, address, options);
   const sizeBytes = kernel.resultInt(layout.RESULT_GOOD_BYTES);
   const attributes = kernel.view.getUint16(address + layout.ATTRIBUTES);
@@ -88,7 +124,7 @@ function checkContent(
   sizeBytes: number,
   attributes: number,
   options: ValidationOptions,
-): BatchVerdict {
+): SoundBatch | BatchVerdict {
   const codec = CODECS[attributes & layout.CODEC_MASK]!;
   const plain = plainRecords(kernel, address, sizeBytes, codec, options);
   if ('error' in plain) return plain;
@@ -105,15 +141,15 @@ function checkContent(
     return refuse(error, message, kernel.resultInt(layout.RESULT_RECORD_INDEX));
   }
   const appendTimeBit = (attributes & layout.TIMESTAMP_TYPE_BIT) !== 0;
-  const claimed = kernel.view.getBigInt64(address + layout.MAX_TIMESTAMP);
-  if (appendTimeBit && (options.timestampType === 1 || claimed === -1n)) {
+  if (appendTimeBit && (options.timestampType === 1 || claimsNoTimestamp(kernel, address))) {
     return refuse('INVALID_TIMESTAMP', 'producers may not set the timestamp type to LogAppendTime');
   }
-  const times = foundTimes(kernel);
   const renumber = kernel.resultInt(layout.RESULT_RENUMBER) !== 0;
-  const target = targetCodec(options.compressionType, codec);
-  if (target === codec && !renumber) return accept(kernel, address, sizeBytes, attributes, times);
-  return rebuild(kernel, { address, plain, renumber, target, times }, options);
+  return { sizeBytes, attributes, plain, renumber, times: foundTimes(kernel) };
+}
+
+function claimsNoTimestamp(kernel: RecordKernel, address: number): boolean {
+  return kernel.view.getBigInt64(address + layout.MAX_TIMESTAMP) === -1n;
 }
 
 /** Kafka's `compression.type` as the codec of the batch to store. */

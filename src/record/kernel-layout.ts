@@ -106,6 +106,9 @@ export const CONTROL_BIT = 32;
 /** The bits that have a meaning; Kafka drops the others whenever it rewrites attributes. */
 export const KNOWN_ATTRIBUTES = 127;
 
+// What checkBatch is to let pass.
+export const ANY_BASE_OFFSET = 1;
+
 // What checkRecords is to do, or-ed.
 export const KEYS_REQUIRED = 1;
 export const CHECK_TIMESTAMPS = 2;

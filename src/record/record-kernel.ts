@@ -18,7 +18,7 @@ interface KernelExports extends DecompressionExports {
   initTables(): void;
   crc32c(region: number, address: number, size: number, crc: number): number;
   crc32cCombine(first: number, second: number, secondBytes: number): number;
-  checkBatch(region: number, address: number, size: number, maxMessageBytes: number): number;
+  checkBatch(region: number, address: number, size: number, maxMessageBytes: number, flags: number): number;
   walk(region: number, address: number, size: number, most: number): number;
   checkRecords(
     region: number,
@@ -138,8 +138,10 @@ export class RecordKernel {
   readonly #exports: KernelExports;
   readonly #region: number;
   // Getters and property chains cost as much as a CRC over a hundred bytes.
-  readonly #buffer: ArrayBufferLike;
+  /** What a view's `buffer` is when it lies in this memory. */
+  readonly buffer: ArrayBufferLike;
   readonly #crc32c: KernelExports['crc32c'];
+  readonly #setLogAppendTime: KernelExports['setLogAppendTime'];
 
   /** `region` 0 belongs to the main thread, which is also the one that writes the tables. */
   constructor(module: WebAssembly.Module, memory: KernelMemory, region: number) {
@@ -150,8 +152,9 @@ export class RecordKernel {
     this.memory = memory;
     this.bytes = Buffer.from(memory.memory.buffer as ArrayBuffer);
     this.view = new DataView(memory.memory.buffer);
-    this.#buffer = memory.memory.buffer;
+    this.buffer = memory.memory.buffer;
     this.#crc32c = this.#exports.crc32c;
+    this.#setLogAppendTime = this.#exports.setLogAppendTime;
     if (region === 0) this.#exports.initTables();
   }
 
@@ -167,7 +170,7 @@ export class RecordKernel {
 
   /** Address of a view that lies in this memory. */
   addressOf(bytes: Uint8Array): number {
-    assert(bytes.buffer === this.#buffer, 'record bytes lie in the memory of their pool');
+    assert(bytes.buffer === this.buffer, 'record bytes lie in the memory of their pool');
     return bytes.byteOffset;
   }
 
@@ -191,7 +194,7 @@ export class RecordKernel {
 
   /** CRC-32C of bytes anywhere: those outside the kernel's memory pass through its room for content. */
   crc32cOf(bytes: Uint8Array, crc = 0): number {
-    if (bytes.buffer === this.#buffer) return this.#crc32c(this.#region, bytes.byteOffset, bytes.length, crc) >>> 0;
+    if (bytes.buffer === this.buffer) return this.#crc32c(this.#region, bytes.byteOffset, bytes.length, crc) >>> 0;
     let result = crc;
     for (let at = 0; at < bytes.length; at += COPY_BYTES) {
       const piece = bytes.subarray(at, at + COPY_BYTES);
@@ -206,8 +209,8 @@ export class RecordKernel {
   }
 
   /** Header and CRC of what a producer sent; `goodBytes` then holds the batch's size. */
-  checkBatch(address: number, size: number, maxMessageBytes: number): number {
-    return this.#exports.checkBatch(this.#region, address, size, Math.min(maxMessageBytes, 0xffffffff));
+  checkBatch(address: number, size: number, maxMessageBytes: number, flags: number): number {
+    return this.#exports.checkBatch(this.#region, address, size, Math.min(maxMessageBytes, 0xffffffff), flags);
   }
 
   /** Describes the batches that begin in a range, at most DESCRIPTORS_MAX; returns how many. */
@@ -245,7 +248,7 @@ export class RecordKernel {
 
   /** Sets attributes bit 3 and the max timestamp, and patches the CRC, of a batch verified before. Returns the new CRC. */
   setLogAppendTime(address: number, size: number, timeMs: number): number {
-    return this.#exports.setLogAppendTime(address, size, timeMs) >>> 0;
+    return this.#setLogAppendTime(address, size, timeMs) >>> 0;
   }
 
   assignOffsets(

@@ -105,37 +105,43 @@ class PiscinaRecordPool implements RecordPool {
     });
   }
 
-  async validate(records: Uint8Array, options: ValidationOptions): Promise<{ batch: ValidatedBatch; slab?: Slab }> {
+  validate(records: Uint8Array, options: ValidationOptions): Promise<{ batch: ValidatedBatch; slab?: Slab }> {
     const address = this.#kernel.addressOf(records);
-    const result = await this.#run({ kind: 'validate', address, size: records.length, options });
-    if (result.kind !== 'validate') return { batch: undecided(result) };
-    return this.#withBytes(records, result.verdict);
+    return this.#run({ kind: 'validate', address, size: records.length, options }, (result) =>
+      result.kind === 'validate' ? this.#withBytes(records, result.verdict) : { batch: undecided(result) },
+    );
   }
 
-  async assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): Promise<AssignedRun> {
+  assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): Promise<AssignedRun> {
     const address = this.#kernel.addressOf(run);
-    const result = await this.#run({ kind: 'assign', address, size: run.length, options });
-    if (result.kind === 'assign') return result.run;
-    const message = result.kind === 'failed' ? result.message : '';
-    return { error: Errors.CORRUPT_MESSAGE, message, goodBytes: 0, batches: 0, nextOffset: options.baseOffset };
+    return this.#run({ kind: 'assign', address, size: run.length, options }, (result) => {
+      if (result.kind === 'assign') return result.run;
+      const { baseOffset } = options;
+      return {
+        error: Errors.CORRUPT_MESSAGE,
+        message: reasonOf(result),
+        goodBytes: 0,
+        batches: 0,
+        nextOffset: baseOffset,
+      };
+    });
   }
 
-  async offsetForTimestamp(
-    run: Uint8Array,
-    timestamp: bigint,
-    fromOffset = 0n,
-  ): Promise<TimestampedOffset | undefined> {
+  offsetForTimestamp(run: Uint8Array, timestamp: bigint, fromOffset = 0n): Promise<TimestampedOffset | undefined> {
     const address = this.#kernel.addressOf(run);
-    const result = await this.#run({ kind: 'find', address, size: run.length, timestamp, fromOffset });
-    if (result.kind === 'find') return result.found;
-    throw new ApiError('CORRUPT_MESSAGE', result.kind === 'failed' ? result.message : 'the run cannot be read');
+    return this.#run({ kind: 'find', address, size: run.length, timestamp, fromOffset }, (result) => {
+      if (result.kind === 'find') return result.found;
+      throw new ApiError('CORRUPT_MESSAGE', reasonOf(result));
+    });
   }
 
-  async #run(task: RecordTask): Promise<RecordTaskResult> {
+  /** One promise for a task that ran inline: most do, and further ones would cost as much as the task. */
+  async #run<T>(task: RecordTask, convert: (result: RecordTaskResult) => T): Promise<T> {
     const attributes = task.size >= RECORDS ? this.#kernel.view.getUint16(task.address + ATTRIBUTES) : 0;
-    const result = await this.#scheduler.run(task, estimateUs(task, attributes));
+    const started = this.#scheduler.run(task, estimateUs(task, attributes));
+    const result = started instanceof Promise ? await started : started;
     if (result.kind === 'failed') this.#logger.error({ task: task.kind, size: task.size }, result.message);
-    return result;
+    return convert(result);
   }
 
   /** A rebuilt batch came as an array of its own; it moves into a slab, as every other byte of records does. */
@@ -154,11 +160,13 @@ class PiscinaRecordPool implements RecordPool {
   }
 }
 
+const reasonOf = (result: RecordTaskResult): string => (result.kind === 'failed' ? result.message : 'no verdict');
+
 /** What a producer is told when the kernel itself failed over its bytes. Never UNKNOWN_SERVER_ERROR. */
 function undecided(result: RecordTaskResult): ValidatedBatch {
   return {
     error: Errors.CORRUPT_MESSAGE,
-    message: `the batch cannot be read: ${result.kind === 'failed' ? result.message : 'no verdict'}`,
+    message: `the batch cannot be read: ${reasonOf(result)}`,
     recordIndex: -1,
     bytes: new Uint8Array(0),
     attributes: 0,

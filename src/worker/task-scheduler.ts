@@ -1,11 +1,19 @@
 /**
- * Between the callers and the kernels: runs a task inline while the turn's budget lasts, else gathers it with others and
- * hands the group to a worker. Tasks start in the order in which they came; each promise gets its own task's result.
+ * Between the callers and the kernels: runs a task inline while the turn's budget lasts, else it waits. Of what waits,
+ * small tasks are for the main thread's next turns, large ones are gathered and handed to workers; what is too little for
+ * a hand-over runs inline too. Each of the two queues is first in, first out; each promise gets its own task's result.
  *
  * Main thread; owned by the record pool.
  */
 import { ApiError } from '../common/errors.ts';
-import { HAND_OVER_MAX_US, HAND_OVER_MIN_US, HAND_OVERS_PER_WORKER, INLINE_BUDGET_US } from './hand-over-policy.ts';
+import {
+  HAND_OVER_MAX_US,
+  HAND_OVER_MIN_US,
+  HAND_OVERS_PER_WORKER,
+  LARGE_BUDGET_US,
+  SMALL_BUDGET_US,
+  WORTH_HANDING_OVER_US,
+} from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 import type { WorkerThreads } from './worker-threads.ts';
 
@@ -23,11 +31,61 @@ export interface TaskSchedulerOptions {
   readonly queueMaxBytes: number;
 }
 
+/** First in, first out, with the sum of its costs. */
+class WaitingTasks {
+  /** How far into a turn's time the main thread runs tasks of this queue. */
+  readonly budgetUs: number;
+  #tasks: WaitingTask[] = [];
+  /** Index of the first; those before it are gone. */
+  #head = 0;
+  #costUs = 0;
+
+  constructor(budgetUs: number) {
+    this.budgetUs = budgetUs;
+  }
+
+  get length(): number {
+    return this.#tasks.length - this.#head;
+  }
+
+  get costUs(): number {
+    return this.#costUs;
+  }
+
+  get first(): WaitingTask {
+    return this.#tasks[this.#head]!;
+  }
+
+  push(task: WaitingTask): void {
+    this.#tasks.push(task);
+    this.#costUs += task.costUs;
+  }
+
+  shift(): WaitingTask {
+    const task = this.first;
+    this.#head++;
+    this.#costUs -= task.costUs;
+    if (this.#head === this.#tasks.length) {
+      this.#tasks = [];
+      this.#head = 0;
+      this.#costUs = 0;
+    }
+    return task;
+  }
+
+  /** Tasks from the front until they cost `shareUs`; at least one. */
+  take(shareUs: number): WaitingTask[] {
+    const taken: WaitingTask[] = [];
+    for (let costUs = 0; this.length > 0 && costUs < shareUs; costUs += taken.at(-1)!.costUs) taken.push(this.shift());
+    return taken;
+  }
+}
+
 export class TaskScheduler {
   readonly #options: TaskSchedulerOptions;
   readonly #handOversMax: number;
-  #waiting: WaitingTask[] = [];
-  #waitingUs = 0;
+  readonly #small = new WaitingTasks(SMALL_BUDGET_US);
+  readonly #large = new WaitingTasks(LARGE_BUDGET_US);
   #queuedBytes = 0;
   #handOvers = 0;
   #spentUs = 0;
@@ -45,19 +103,25 @@ export class TaskScheduler {
     return this.#queuedBytes;
   }
 
-  /** @throws ApiError (as a rejection) KAFKA_STORAGE_ERROR: the queue is full, the pool closed, or the worker died. */
-  run(task: RecordTask, costUs: number): Promise<RecordTaskResult> {
-    if (this.#closed) return Promise.reject(new ApiError('KAFKA_STORAGE_ERROR', 'the record pool is closed'));
-    if (!this.#options.threads || this.#fitsThisTurn(costUs)) return Promise.resolve(this.#runInline(task, costUs));
+  /**
+   * The result itself when the task ran inline. @throws ApiError KAFKA_STORAGE_ERROR, at once when the pool is closed or
+   * its queue full, as a rejection when the worker died.
+   */
+  run(task: RecordTask, costUs: number): RecordTaskResult | Promise<RecordTaskResult> {
+    if (this.#closed) throw new ApiError('KAFKA_STORAGE_ERROR', 'the record pool is closed');
+    const queue = costUs < WORTH_HANDING_OVER_US ? this.#small : this.#large;
+    if (!this.#options.threads || this.#fitsThisTurn(queue, costUs)) {
+      return this.#runInline(task, costUs);
+    }
     const { queueMaxBytes } = this.#options;
-    if (this.#queuedBytes + task.size > queueMaxBytes)
-      return Promise.reject(queueFull(this.#queuedBytes, queueMaxBytes));
+    if (this.#queuedBytes + task.size > queueMaxBytes) {
+      throw queueFull(this.#queuedBytes, queueMaxBytes);
+    }
     this.#queuedBytes += task.size;
-    this.#waitingUs += costUs;
     this.#armTurn();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, costUs, resolve, reject });
-      if (this.#waitingUs >= HAND_OVER_MAX_US) this.#handOver();
+      queue.push({ task, costUs, resolve, reject });
+      if (this.#large.costUs >= HAND_OVER_MAX_US) this.#handOver();
     });
   }
 
@@ -69,33 +133,36 @@ export class TaskScheduler {
     await this.#options.threads?.close();
   }
 
-  /** Nothing may overtake what waits already. */
-  #fitsThisTurn(costUs: number): boolean {
-    return this.#waiting.length === 0 && this.#spentUs + costUs <= INLINE_BUDGET_US;
+  /** Nothing may overtake what waits in its queue already. */
+  #fitsThisTurn(queue: WaitingTasks, costUs: number): boolean {
+    return queue.length === 0 && this.#spentUs + costUs <= queue.budgetUs;
   }
 
   #runInline(task: RecordTask, costUs: number): RecordTaskResult {
     this.#spentUs += costUs;
-    this.#armTurn();
+    if (this.#options.threads) this.#armTurn();
     return this.#options.runInline(task);
   }
 
+  /** The next turn of the event loop has a budget of its own. */
   #armTurn(): void {
     this.#turn ??= setImmediate(() => {
       this.#turn = undefined;
       this.#spentUs = 0;
       this.#handOver();
-      this.#runFittingInline();
-      if (this.#waiting.length > 0 && this.#handOvers < this.#handOversMax) this.#armTurn();
+      this.#runWaiting(this.#small);
+      // What is left is too little to hand over; unless every worker is taken, in which case it may yet grow.
+      if (this.#handOvers < this.#handOversMax) this.#runWaiting(this.#large);
+      const more = this.#small.length > 0 || (this.#large.length > 0 && this.#handOvers < this.#handOversMax);
+      if (more) this.#armTurn();
     });
   }
 
-  /** Too little for a hand-over, and no worker will free up to take it along: the main thread does it, budget by budget. */
-  #runFittingInline(): void {
-    while (this.#waiting.length > 0 && this.#handOvers < this.#handOversMax) {
-      const { task, costUs, resolve } = this.#waiting[0]!;
-      if (this.#spentUs > 0 && this.#spentUs + costUs > INLINE_BUDGET_US) return;
-      this.#take(1);
+  /** The main thread does what fits into this turn, and at least something when nothing was done yet. */
+  #runWaiting(queue: WaitingTasks): void {
+    while (queue.length > 0) {
+      if (this.#spentUs > 0 && this.#spentUs + queue.first.costUs > queue.budgetUs) return;
+      const { task, costUs, resolve } = queue.shift();
       const result = this.#runInline(task, costUs);
       this.#settled([task]);
       resolve(result);
@@ -104,13 +171,9 @@ export class TaskScheduler {
 
   /** Hands over groups as long as there is enough for one and a worker to take it. */
   #handOver(): void {
-    while (this.#waitingUs >= HAND_OVER_MIN_US && this.#handOvers < this.#handOversMax) {
-      const free = this.#handOversMax - this.#handOvers;
-      const shareUs = Math.min(HAND_OVER_MAX_US, Math.max(HAND_OVER_MIN_US, this.#waitingUs / free));
-      let count = 0;
-      for (let costUs = 0; count < this.#waiting.length && costUs < shareUs; count++)
-        costUs += this.#waiting[count]!.costUs;
-      void this.#send(this.#take(count));
+    while (this.#large.costUs >= HAND_OVER_MIN_US && this.#handOvers < this.#handOversMax) {
+      const shareUs = this.#large.costUs / (this.#handOversMax - this.#handOvers);
+      void this.#send(this.#large.take(Math.min(HAND_OVER_MAX_US, Math.max(HAND_OVER_MIN_US, shareUs))));
     }
   }
 
@@ -129,19 +192,12 @@ export class TaskScheduler {
     this.#handOvers--;
     this.#settled(tasks);
     this.#handOver();
-    if (this.#waiting.length > 0) this.#armTurn();
-  }
-
-  #take(count: number): WaitingTask[] {
-    const group = this.#waiting.splice(0, count);
-    for (const { costUs } of group) this.#waitingUs -= costUs;
-    if (this.#waiting.length === 0) this.#waitingUs = 0;
-    return group;
+    if (this.#large.length > 0) this.#armTurn();
   }
 
   #settled(tasks: readonly RecordTask[]): void {
     for (const { size } of tasks) this.#queuedBytes -= size;
-    if (this.#queuedBytes > 0 || this.#waiting.length > 0) return;
+    if (this.#queuedBytes > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

@@ -1,5 +1,6 @@
 // Record batch headers: where a batch ends, whether it may be appended, and the walk over a run of them.
 import {
+  ANY_BASE_OFFSET,
   ATTRIBUTES,
   BASE_OFFSET,
   BASE_OFFSET_NOT_ZERO,
@@ -106,7 +107,7 @@ export function storedBatchStatus(region: usize, p: usize, n: usize): i32 {
  * offset, size, CRC, header. RESULT_GOOD_BYTES is the size of the one batch; bytes after it that begin no complete batch
  * are to be trimmed.
  */
-export function checkBatch(region: usize, p: usize, n: usize, maxMessageBytes: u32): i32 {
+export function checkBatch(region: usize, p: usize, n: usize, maxMessageBytes: u32, flags: i32): i32 {
   store<u32>(region + RESULT_GOOD_BYTES, 0);
   const frame = frameStatus(p, n);
   if (frame != OK) return frame;
@@ -115,7 +116,7 @@ export function checkBatch(region: usize, p: usize, n: usize, maxMessageBytes: u
   const next = frameStatus(p + size, n - size);
   if (next == OK) return MORE_THAN_ONE_BATCH;
   if (next == LENGTH_BELOW_V0 || next == UNKNOWN_MAGIC) return next;
-  if (loadI64(p + BASE_OFFSET) != 0) return BASE_OFFSET_NOT_ZERO;
+  if (!(flags & ANY_BASE_OFFSET) && loadI64(p + BASE_OFFSET) != 0) return BASE_OFFSET_NOT_ZERO;
   if (size > <usize>maxMessageBytes) return BATCH_TOO_LARGE;
   if (size < <usize>RECORDS) return LENGTH_BELOW_HEADER;
   store<u32>(region + RESULT_GOOD_BYTES, size);

@@ -42,8 +42,9 @@ export async function openWorkerThreads(options: WorkerThreadsOptions): Promise<
     recordTiming: false,
     workerData: options.data,
     // piscina tries require() before import(). Node 20 ends the whole process when a thread is terminated while it
-    // requires an ES module (a fatal error in ModuleWrap::InstantiateSync); importing one is safe.
-    execArgv: [...process.execArgv, '--no-experimental-require-module'],
+    // requires an ES module (a fatal error in ModuleWrap::InstantiateSync); importing one is safe. The process's own flags
+    // are left out: some, like --expose-gc, are refused for a thread.
+    execArgv: ['--no-experimental-require-module'],
   });
   // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread.
   piscina.on('error', (error: Error) => options.logger.error({ err: error }, 'a record worker failed'));

@@ -11,7 +11,6 @@ import type { AppendPartition, AppendResult } from './append-request.ts';
 import { failedAppend } from './pending-batch.ts';
 
 export class AppendCall implements DoorRequest {
-  readonly partitions: ReadonlySet<PartitionKey>;
   readonly sizes: readonly number[];
   readonly sizeBytes: number;
   readonly #entries: readonly AppendPartition[];
@@ -25,9 +24,13 @@ export class AppendCall implements DoorRequest {
     this.#onAdmitted = (slabs) => onAdmitted(this, slabs);
     this.#results = new Array(entries.length);
     this.#missing = entries.length;
-    this.partitions = new Set(entries.map((entry) => partitionKey(entry.topicIdPartition)));
     this.sizes = entries.map((entry) => Math.max(1, entry.records.length));
     this.sizeBytes = this.sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  /** Asked for only when something waits or fails. */
+  get partitions(): ReadonlySet<PartitionKey> {
+    return new Set(this.#entries.map((entry) => partitionKey(entry.topicIdPartition)));
   }
 
   get entries(): readonly AppendPartition[] {

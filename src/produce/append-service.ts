@@ -166,7 +166,7 @@ export class AppendService {
         call.settle(index, result);
       };
       const batch = new PendingBatch({ topicIdPartition, place: this.#nextPlace++, slab, onResult });
-      batch.validation = this.#validate(batch, slab.bytes.subarray(0, records.length));
+      batch.validation = this.#validate(batch, records.length > 0 ? slab.bytes : slab.bytes.subarray(0, 0));
       return batch;
     });
     this.#writer.place(batches, call.sizeBytes);

@@ -45,11 +45,19 @@ export class CommittedRuns {
   /** Takes the slabs of batches that are in the log now; duplicates and refused ones keep theirs. */
   add(objectKey: string, batches: readonly PendingBatch[], results: readonly CommitBatchResult[]): void {
     const rewritten = Promise.all(joinedRuns(batches, results).map((run) => this.#rewrite(run)));
-    this.#handedOver = this.#handedOver.then(async () => {
-      const runs = (await rewritten).filter((run) => run !== undefined);
-      if (runs.length > 0) this.#options.commitListener.onCommitted(runs);
-      this.#options.commitListener.onCommitSettled(objectKey);
-    });
+    this.#handedOver = this.#handedOver.then(async () => this.#handOver(objectKey, await rewritten));
+  }
+
+  #handOver(objectKey: string, rewritten: readonly (RewrittenRun | undefined)[]): void {
+    const { commitListener, logger } = this.#options;
+    const runs = rewritten.filter((run) => run !== undefined);
+    try {
+      if (runs.length > 0) commitListener.onCommitted(runs);
+      commitListener.onCommitSettled(objectKey);
+    } catch (error) {
+      // A bug, and not one that may keep all later commits from being handed over.
+      logger.error({ objectKey, error: String(error) }, 'the fetch side could not take what was committed');
+    }
   }
 
   /** Resolves when everything added before is handed over. */

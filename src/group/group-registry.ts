@@ -114,10 +114,8 @@ export class GroupRegistry {
         await operation(slot, reply, topics);
         await slot.settle();
       } catch (cause) {
-        this.#components.logger.error({ groupId, err: cause }, 'group operation failed');
-        const error = storeErrorCode(cause);
-        slot.giveUp(error);
-        reply.fail(error);
+        reply.fail(storeErrorCode(cause));
+        throw cause;
       }
     });
     if (!slot.idle) return;

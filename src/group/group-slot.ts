@@ -67,12 +67,19 @@ export class GroupSlot {
     return this.#queued === 0 && this.group === undefined && this.loaded;
   }
 
-  /** Runs operations one after another, in the order of the calls. `operation` must not throw. */
+  /** Runs operations one after another, in the order of the calls. One that throws costs the group its memory, no more. */
   run(operation: () => Promise<void>): Promise<void> {
     this.#queued += 1;
-    this.#tail = this.#tail.then(operation).finally(() => {
-      this.#queued -= 1;
-    });
+    const failed = (err: unknown): void => {
+      this.#components.logger.error({ groupId: this.groupId, err }, 'group operation failed');
+      this.giveUp(storeErrorCode(err));
+    };
+    this.#tail = this.#tail
+      .then(operation)
+      .catch(failed)
+      .finally(() => {
+        this.#queued -= 1;
+      });
     return this.#tail;
   }
 

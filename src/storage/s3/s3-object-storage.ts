@@ -241,6 +241,7 @@ export class S3ObjectStorage implements ObjectStorage {
     return found && { ...found, key };
   }
 
+  /** In the store's order: that of the keys on S3; SeaweedFS goes folder by folder (`a/b` before `a-b`). */
   async *list(options: ListOptions = {}): AsyncIterable<ObjectSummary> {
     const after = options.after ? this.#prefix + options.after : '';
     const what = `list of ${this.description}`;

@@ -10,6 +10,8 @@ import type { RequestBody } from './request-body.ts';
 
 /** Entries kept; the oldest go first. A put whose entry is gone is told `already-exists` about its own object. */
 const MAX_ENTRIES = 10_000;
+/** Larger bodies whose caller derived no checksum are not hashed for this: it would hold the main thread up. */
+const MAX_HASHED_BYTES = 1024 * 1024;
 
 interface UncertainPut {
   readonly contentId: string;
@@ -32,9 +34,11 @@ export class UncertainPuts {
   }
 
   remember(key: string, contentId: string, body: RequestBody, crc32c: number | undefined): void {
+    const print = fingerprint(body, crc32c);
+    if (print === undefined) return;
     this.#entries.delete(key);
     if (this.#entries.size >= MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!);
-    this.#entries.set(key, { contentId, fingerprint: fingerprint(body, crc32c) });
+    this.#entries.set(key, { contentId, fingerprint: print });
   }
 
   forget(key: string): void {
@@ -43,8 +47,9 @@ export class UncertainPuts {
 }
 
 /** A hash only where the caller has derived none, and only of puts in doubt. */
-function fingerprint(body: RequestBody, crc32c: number | undefined): string {
+function fingerprint(body: RequestBody, crc32c: number | undefined): string | undefined {
   if (crc32c !== undefined) return `${body.sizeBytes}-${crc32c}`;
+  if (body.sizeBytes > MAX_HASHED_BYTES) return undefined;
   const hash = createHash('sha256');
   for (const chunk of body.chunks) hash.update(chunk);
   return hash.digest('hex');

@@ -59,6 +59,8 @@ const GET_OUTCOMES: readonly (readonly [Fault, StorageErrorKind])[] = [
   [{ at: 'during', do: 'stall' }, 'timeout'],
   [{ at: 'during', do: 'short' }, 'corrupt'],
   [{ at: 'during', do: 'long' }, 'corrupt'],
+  [{ at: 'during', do: 'short-chunked' }, 'corrupt'],
+  [{ at: 'during', do: 'long-chunked' }, 'corrupt'],
   [{ at: 'during', do: 'wrong-range' }, 'corrupt'],
   [{ at: 'during', do: 'no-range-header' }, 'corrupt'],
   [{ at: 'during', do: 'whole-object' }, 'corrupt'],

@@ -26,6 +26,9 @@ export interface FaultDuring {
     /** A whole answer that promises and sends fewer bytes. */
     | 'short'
     | 'long'
+    /** The same without a Content-Length to tell it by. */
+    | 'short-chunked'
+    | 'long-chunked'
     | 'wrong-range'
     | 'whole-object'
     | 'no-range-header'
@@ -76,6 +79,8 @@ const OTHERS: readonly Fault[] = [
   { at: 'during', do: 'stall' },
   { at: 'during', do: 'short' },
   { at: 'during', do: 'long' },
+  { at: 'during', do: 'short-chunked' },
+  { at: 'during', do: 'long-chunked' },
   { at: 'during', do: 'wrong-range' },
   { at: 'during', do: 'whole-object' },
   { at: 'during', do: 'no-range-header' },

@@ -346,7 +346,8 @@ async function sendAnswer(
 ): Promise<void> {
   const body = Buffer.from(answer.body ?? '');
   const { head, sent, ending } = spoil(answer, body, fault);
-  const length = method === 'HEAD' ? {} : { 'content-length': String(body.length) };
+  const chunked = fault === 'short-chunked' || fault === 'long-chunked';
+  const length = method === 'HEAD' || chunked ? {} : { 'content-length': String(body.length) };
   response.writeHead(answer.status, { ...length, ...head });
   if (fault === 'trickle') await trickle(response, sent);
   else response.write(sent);
@@ -372,6 +373,10 @@ function spoil(answer: Answer, body: Buffer, fault: During | undefined): Spoiled
     case 'reset':
     case 'stall':
       return { head, sent: half, ending: fault };
+    case 'short-chunked':
+      return { head, sent: half, ending: 'end' };
+    case 'long-chunked':
+      return { head, sent: Buffer.concat([body, Buffer.from('more than asked for')]), ending: 'end' };
     case 'short':
       return whole({}, half);
     case 'long':

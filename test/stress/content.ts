@@ -39,6 +39,7 @@ export function expectedValue(id: RecordId, valueBytes: number): Buffer {
 
 export function batchOf(producer: number, sequence: number, { records, valueBytes }: BatchShape): Buffer {
   return buildBatch({
+    baseTimestamp: BigInt(Date.now()),
     records: Array.from({ length: records }, (_, index) => ({
       key: `${producer}/${sequence}/${index}`,
       value: expectedValue({ producer, sequence, index }, valueBytes),

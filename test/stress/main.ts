@@ -107,6 +107,9 @@ class Journal {
   }
 }
 
+/** The verifier reads from the beginning, however long the run was. */
+const KEEP_ALL = { 'retention.ms': '-1', 'retention.bytes': '-1' };
+
 /** Opens two engines over the same data (one reads past its local view), loads them, and closes them. */
 async function runLoad(settings: Settings, target: StressTarget, database: string, journal: Journal): Promise<Ran> {
   const coordinator = await openSqliteCoordinator({ path: database });
@@ -114,7 +117,7 @@ async function runLoad(settings: Settings, target: StressTarget, database: strin
   const { storage, counts: faults } = faultyObjectStorage(progress.observed, settings.faults, settings.seed);
   const engine = await openEngine({ objectStorage: storage, coordinator });
   const direct = await openEngine({ objectStorage: storage, coordinator }, { nodeId: 1, fetchLocalViewBytes: 0 });
-  const [topic] = await engine.createTopics([{ name: 'stress', partitions: settings.partitions }]);
+  const [topic] = await engine.createTopics([{ name: 'stress', partitions: settings.partitions, configs: KEEP_ALL }]);
   const topicId = topic!.topicId;
   const stop = new AbortController();
   const load: Load = {

@@ -32,17 +32,28 @@ async function start(options: Partial<Parameters<typeof HostProcess.start>[0]> =
   return host;
 }
 
-/** Runs the command to its end. */
+/** Runs the built command to its end. */
 function shoal(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    timeout: 15_000,
-  });
+  const options = { cwd: root, encoding: 'utf8', timeout: 15_000 } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...args], options);
   return { status, stdout, stderr };
 }
 
-const serve = (...flags: string[]) => shoal('serve', '--data', data(), '--listen', '127.0.0.1:0', ...flags);
+/** Runs a command that refuses, in this process: its exit code and what it printed. */
+async function refused(...args: string[]) {
+  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const textOf = ({ mock }: typeof stderr): string => mock.calls.map(([text]) => text).join('');
+  try {
+    const status = await main(args);
+    return { status, stdout: textOf(stdout), stderr: textOf(stderr) };
+  } finally {
+    stderr.mockRestore();
+    stdout.mockRestore();
+  }
+}
+
+const serve = (...flags: string[]) => refused('serve', '--data', data(), '--listen', '127.0.0.1:0', ...flags);
 const connect = (host: HostProcess) => WireClient.connect(parseEndpoint(host.address));
 
 describe('shoal', () => {
@@ -72,13 +83,8 @@ describe('shoal', () => {
       'shoal: --storage gs://…: not known; s3://BUCKET/PREFIX or a folder is\nshoal serve --help shows how\n',
     ],
   ])('refuses %j with exit code 2 and a way on', async (args, stderr) => {
-    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-    try {
-      expect(await main(args[0] === 'serve' ? [...args, '--data', data()] : args)).toBe(2);
-      expect(written.mock.calls.map(([text]) => text).join('')).toBe(stderr);
-    } finally {
-      written.mockRestore();
-    }
+    const withData = args[0] === 'serve' ? [...args, '--data', data()] : args;
+    expect(await refused(...withData)).toEqual({ status: 2, stdout: '', stderr });
   });
 
   it('passes its exit code on', () => {
@@ -108,10 +114,10 @@ describe('shoal serve', () => {
 
   it('refuses a folder that another process holds, and names it; takes it over when that was killed', async () => {
     const first = await start();
-    const refused = serve();
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^shoal: .*coordinator\.db is in use by another process; stop it first .*\n$/);
-    expect(refused.stderr).toContain(`(it is held by process ${first.child.pid})`);
+    const { status, stdout, stderr } = await serve();
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toMatch(/^shoal: .*coordinator\.db is in use by another process; stop it first .*\n$/);
+    expect(stderr).toContain(`(it is held by process ${first.child.pid})`);
     expect(await first.stop('SIGKILL')).toBe('SIGKILL');
     const second = await start();
     expect(await second.stop('SIGTERM')).toBe(0);
@@ -122,18 +128,18 @@ describe('shoal serve', () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };
-    const refused = shoal('serve', '--data', data(), '--listen', `127.0.0.1:${port}`);
+    const answer = await refused('serve', '--data', data(), '--listen', `127.0.0.1:${port}`);
     other.close();
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toBe(
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr).toBe(
       `shoal: cannot listen on 127.0.0.1:${port}: the port is in use; stop what listens there, or choose another port (0 takes a free one)\n`,
     );
   });
 
-  it('refuses to be reachable by others without --insecure', () => {
-    const refused = shoal('serve', '--data', data(), '--listen', '0.0.0.0:0', '--advertised-listener', 'me:0');
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^shoal: 0\.0\.0\.0:0 can be reached by others.*--insecure.*\n$/);
+  it('refuses to be reachable by others without --insecure', async () => {
+    const answer = await refused('serve', '--data', data(), '--listen', '0.0.0.0:0', '--advertised-listener', 'me:0');
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr).toMatch(/^shoal: 0\.0\.0\.0:0 can be reached by others.*--insecure.*\n$/);
   });
 
   it.each([
@@ -144,12 +150,12 @@ describe('shoal serve', () => {
       'has data format 9, written by Shoal 9.0.0',
     ],
     ['a folder of something else', 'notes.txt', 'mine', 'holds other things (notes.txt)'],
-  ])('refuses %s and touches nothing', (_name, file, content, reason) => {
+  ])('refuses %s and touches nothing', async (_name, file, content, reason) => {
     writeFileSync(join(folder, file), content);
-    const refused = shoal('serve', '--data', folder, '--listen', '127.0.0.1:0');
-    expect(refused).toMatchObject({ status: 1, stdout: '' });
-    expect(refused.stderr).toContain(reason);
-    expect(refused.stderr.trimEnd().split('\n')).toHaveLength(1);
+    const answer = await refused('serve', '--data', folder, '--listen', '127.0.0.1:0');
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr).toContain(reason);
+    expect(answer.stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(readdirSync(folder)).toEqual([file]);
     expect(readFileSync(join(folder, file), 'utf8')).toBe(content);
   });
@@ -160,12 +166,13 @@ describe('shoal serve', () => {
     const manifest = join(data(), 'shoal.json');
     const kept = readFileSync(manifest, 'utf8');
     writeFileSync(manifest, kept.replace(/"clusterId": "[^"]*"/, '"clusterId": "4Xy1bQFzQ6a3n5r1l2k3Jg"'));
-    expect(serve().stderr).toMatch(/^shoal: .* belongs to cluster .*restore both from the same backup\n$/);
+    expect((await serve()).stderr).toMatch(/^shoal: .* belongs to cluster .*restore both from the same backup\n$/);
     writeFileSync(manifest, kept);
     writeFileSync(database, 'not a database at all, but long enough to be looked at'.repeat(10));
-    expect(serve()).toMatchObject({ status: 1, stdout: '' });
-    expect(serve().stderr).toMatch(/^shoal: .*coordinator\.db is not a SQLite database.*\n$/);
-    const through = shoal('serve', '--data', join(database, 'sub'), '--listen', '127.0.0.1:0');
+    const answer = await serve();
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr).toMatch(/^shoal: .*coordinator\.db is not a SQLite database.*\n$/);
+    const through = await refused('serve', '--data', join(database, 'sub'), '--listen', '127.0.0.1:0');
     expect(through.stderr).toMatch(/^shoal: cannot use .* as data folder: a part of the path is a file.*\n$/);
   });
 

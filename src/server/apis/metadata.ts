@@ -37,14 +37,16 @@ export function metadataHandler(broker: Broker): ApiHandler {
       const now = created.size === 0 ? topics : await broker.topics.view();
       return respond(
         broker,
-        distinct(request).map(({ name, topicId }) => lookUp(broker, now, created, name, topicId)),
+        distinct(request)
+          .map(({ name, topicId }) => lookUp(broker, now, created, name, topicId))
+          .map((topic) => nameable(topic, apiVersion)),
       );
     },
 
-    errorResponse: (error, request) => ({
+    errorResponse: (error, request, { apiVersion }) => ({
       ...respond(
         broker,
-        (request.topics ?? []).map(({ name, topicId }) => unknown(name, topicId, error)),
+        (request.topics ?? []).map(({ name, topicId }) => nameable(unknown(name, topicId, error), apiVersion)),
       ),
       errorCode: error,
     }),
@@ -100,6 +102,11 @@ function lookUp(
 
 function unknown(name: string | null, topicId: Uuid, errorCode: ErrorCode): MetadataTopic {
   return { errorCode, name, topicId, partitions: [] };
+}
+
+/** Versions 10 and 11 ask by id, but have no way to answer without a name. */
+function nameable(topic: MetadataTopic, apiVersion: number): MetadataTopic {
+  return apiVersion >= 12 || topic.name !== null ? topic : { ...topic, name: '' };
 }
 
 function describe({ nodeId }: Broker, { name, topicId, partitions }: TopicDescription): MetadataTopic {

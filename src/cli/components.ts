@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DisposalStack } from '../common/lifecycle.ts';
+import { type Logger, silentLogger } from '../common/logger.ts';
 import { systemRandom } from '../common/random.ts';
 import { randomUuid } from '../common/uuid.ts';
 import { CoordinatorError, type DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
@@ -22,6 +23,8 @@ export interface ComponentOptions {
   readonly storage: string | undefined;
   /** `--coordinator`: `postgres://…` or a file. */
   readonly coordinator: string | undefined;
+  /** For what the parts have to say while they run. */
+  readonly logger?: Logger;
 }
 
 export interface Components {
@@ -38,7 +41,7 @@ export async function openComponents(options: ComponentOptions): Promise<Compone
   const opened = new DisposalStack();
   try {
     const folder = needsFolder(options) ? await openFolder(options.data) : undefined;
-    const coordinator = opened.use(await openCoordinator(options.coordinator, folder), (one) => one.close());
+    const coordinator = opened.use(await openCoordinator(options, folder), (one) => one.close());
     if (folder) await holdFolder(folder, opened);
     const objectStorage = opened.use(await openStorage(options.storage, folder), (one) => one.close());
     return { objectStorage, coordinator, close: () => opened.dispose() };
@@ -67,10 +70,10 @@ async function holdFolder(folder: DataFolder, opened: DisposalStack): Promise<vo
 }
 
 async function openCoordinator(
-  where: string | undefined,
+  { coordinator: where, logger = silentLogger }: ComponentOptions,
   folder: DataFolder | undefined,
 ): Promise<DisklessCoordinator> {
-  if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where);
+  if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where, logger);
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
   await mkdir(dirname(path), { recursive: true });
@@ -81,6 +84,14 @@ async function openCoordinator(
   } catch (error) {
     throw await withHolder(error, where === undefined ? folder : undefined);
   }
+}
+
+async function openPostgres(connectionString: string, logger: Logger): Promise<DisklessCoordinator> {
+  if (!URL.canParse(connectionString)) {
+    throw new UsageError('--coordinator: postgres://USER@HOST:PORT/DATABASE expected');
+  }
+  const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
+  return openPostgresCoordinator({ connectionString, logger });
 }
 
 /** Files of two folders were mixed: their offsets and segments would be, too. */
@@ -98,13 +109,6 @@ async function withHolder(error: unknown, folder: DataFolder | undefined): Promi
   if (!(error instanceof CoordinatorError) || !folder) return error;
   const holder = /in use/.test(error.message) ? await holderOf(folder) : undefined;
   return holder === undefined ? error : new CliError(`${error.message} (it is held by process ${holder})`);
-}
-
-async function openPostgres(connectionString: string): Promise<DisklessCoordinator> {
-  const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
-  if (!URL.canParse(connectionString))
-    throw new UsageError('--coordinator: postgres://USER@HOST:PORT/DATABASE expected');
-  return openPostgresCoordinator({ connectionString });
 }
 
 async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {

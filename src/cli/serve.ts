@@ -129,7 +129,7 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   // Before anything on disk is made for a server that will not start.
   checkListener(options.listen, options.advertisedListener, options.insecure);
   const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
-  const components = opened.use(await openComponents(options), (one) => one.close());
+  const components = opened.use(await openComponents({ ...options, logger }), (one) => one.close());
   const { nodeId, rack, insecure, advertisedListener } = options;
   const engine = opened.use(
     await openEngine({ ...components, logger }, { nodeId, produceCommitIntervalMs: options.commitIntervalMs }),

@@ -176,7 +176,11 @@ export class CoordinateReader {
     if (first.error !== Errors.CORRUPT_MESSAGE) return first;
     this.#options.logger.warn({ objectKey, reason: first.message }, 'a run is corrupt: reading it once more');
     releaseRuns(first.runs);
-    return this.#fetchAndRewrite(pending);
+    const second = await this.#fetchAndRewrite(pending);
+    if (second.error === Errors.CORRUPT_MESSAGE) {
+      this.#options.logger.error({ objectKey, reason: second.message }, 'a committed run is corrupt in object storage');
+    }
+    return second;
   }
 
   async #fetchAndRewrite(pending: PendingRun): Promise<RunOutcome> {

@@ -46,12 +46,24 @@ export class FetchReads {
 
   /** Waits for everything. Rejects only with the reason of `cancel`. */
   async finish(): Promise<void> {
-    for (const [slot, reads] of this.#reads) {
-      const outcomes = await Promise.all(reads.map((read) => read.outcome));
-      if (!this.#reads.delete(slot)) return; // cancelled while they were on their way
-      for (const { runs } of outcomes) this.#held.push(...runs);
-      this.#runs.set(slot, this.#usable(slot, outcomes));
+    await Promise.all([...this.#reads].map(([slot, reads]) => this.#finishSlot(slot, reads)));
+  }
+
+  /** Whether some partition's records are at hand. */
+  get hasRecords(): boolean {
+    for (const runs of this.#runs.values()) if (runs.length > 0) return true;
+    return false;
+  }
+
+  /**
+   * Goes on without what has not arrived: its partitions get nothing this time. The reads go on for the local view, so
+   * that the next fetch finds them there, or on their way.
+   */
+  leaveRest(): void {
+    for (const reads of this.#reads.values()) {
+      for (const { outcome } of reads) outcome.then(({ runs }) => releaseRuns(runs)).catch(() => {});
     }
+    this.#reads.clear();
   }
 
   runsOf(slot: FetchSlot): readonly RewrittenRun[] {
@@ -68,6 +80,13 @@ export class FetchReads {
   /** Lets go of the runs; whatever the answer uses it has pinned. */
   release(): void {
     releaseRuns(this.#held.splice(0));
+  }
+
+  async #finishSlot(slot: FetchSlot, reads: readonly RunRead[]): Promise<void> {
+    const outcomes = await Promise.all(reads.map((read) => read.outcome));
+    if (!this.#reads.delete(slot)) return; // cancelled, or left, while they were on their way
+    for (const { runs } of outcomes) this.#held.push(...runs);
+    this.#runs.set(slot, this.#usable(slot, outcomes));
   }
 
   #hold(slot: FetchSlot, limit: number): void {

@@ -64,7 +64,7 @@ export class FetchSlot {
     this.highWatermark = bounds.highWatermark;
     this.lastStableOffset = bounds.highWatermark;
     if (fetchOffset === bounds.highWatermark) this.source = 'at-end';
-    const runs = localLog.read(this.key, fetchOffset, maxBytes);
+    const runs = bounds.isEmpty ? [] : localLog.read(this.key, fetchOffset, maxBytes);
     if (runs.length === 0) return;
     this.source = 'local';
     this.#promise(runs, (run) => run.bytes.length);

@@ -19,12 +19,24 @@ const MAX_EMPTY_PARTITIONS = 200_000;
 
 const NO_RUNS: readonly RewrittenRun[] = [];
 
-interface PartitionRuns {
-  readonly key: PartitionKey;
+class PartitionRuns implements LocalLogBounds {
   /** By offset; they never overlap, but there may be gaps. */
-  readonly runs: RewrittenRun[];
+  readonly runs: RewrittenRun[] = [];
   logStartOffset: bigint | undefined;
-  highWatermark: bigint;
+  highWatermark = 0n;
+
+  get isEmpty(): boolean {
+    return this.runs.length === 0;
+  }
+
+  get localLogEnd(): bigint {
+    const last = this.runs.at(-1);
+    return last ? last.lastOffset + 1n : this.highWatermark;
+  }
+
+  get inSync(): boolean {
+    return this.localLogEnd >= this.highWatermark;
+  }
 }
 
 /** A slab and the runs that lie in it; holds one reference for all of them. */
@@ -101,11 +113,7 @@ export class InMemoryLocalLog implements LocalLog {
   }
 
   bounds(key: PartitionKey): LocalLogBounds | undefined {
-    const partition = this.#partitions.get(key);
-    if (!partition) return undefined;
-    const { runs, logStartOffset, highWatermark } = partition;
-    const localLogEnd = runs.length > 0 ? runs.at(-1)!.lastOffset + 1n : highWatermark;
-    return { localLogEnd, logStartOffset, highWatermark, inSync: localLogEnd >= highWatermark };
+    return this.#partitions.get(key);
   }
 
   localLogStart(key: PartitionKey): bigint | undefined {
@@ -156,7 +164,7 @@ export class InMemoryLocalLog implements LocalLog {
     let partition = this.#partitions.get(key);
     if (!partition) {
       if (this.#partitions.size >= MAX_EMPTY_PARTITIONS) this.#forgetEmptyPartition();
-      partition = { key, runs: [], logStartOffset: undefined, highWatermark: 0n };
+      partition = new PartitionRuns();
       this.#partitions.set(key, partition);
     }
     return partition;

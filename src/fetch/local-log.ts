@@ -15,6 +15,8 @@ import type { RewrittenRun } from '../worker/rewritten-run.ts';
 export type RunOrigin = 'tail' | 'scan';
 
 export interface LocalLogBounds {
+  /** Whether nothing of the partition is held. */
+  readonly isEmpty: boolean;
   /** The offset after the last local record. */
   readonly localLogEnd: bigint;
   /** Where the partition's log starts, as last heard from the coordinator; undefined when that is not known (any more). */
@@ -44,7 +46,7 @@ export interface LocalLog {
   /** The runs that together hold all of these offsets, and perhaps more around them; none otherwise. Borrowed likewise. */
   covering(key: PartitionKey, baseOffset: bigint, lastOffset: bigint): readonly RewrittenRun[];
 
-  /** What is known of a partition; undefined when nothing is. Costs the same however much is held. */
+  /** What is known of a partition, live; undefined when nothing is. Costs the same however much is held. */
   bounds(key: PartitionKey): LocalLogBounds | undefined;
 
   /** Where the contiguous run of local data that ends at `localLogEnd` begins; equal to it when nothing is held. */

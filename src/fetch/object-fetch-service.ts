@@ -8,7 +8,7 @@ import { assert } from '../common/assert.ts';
 import { ApiError, Errors } from '../common/errors.ts';
 import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
-import type { Counter, Meter } from '../common/metrics.ts';
+import type { Meter } from '../common/metrics.ts';
 import { noopMeter } from '../common/metrics.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
@@ -65,7 +65,6 @@ class ObjectFetchService implements FetchService {
   readonly #followed: FollowedPartitions;
   readonly #changes: ChangeFeed;
   readonly #pending = new Map<PendingFetch, Promise<unknown>>();
-  readonly #fetchedBytesCounter: Counter;
   #isClosed = false;
   #fetches = 0;
   #fetchedBytes = 0;
@@ -121,7 +120,27 @@ class ObjectFetchService implements FetchService {
     this.#localLog = localLog;
     this.#scheduler = scheduler;
     this.#reader = reader;
-    this.#fetchedBytesCounter = (components.meter ?? noopMeter).createCounter('diskless.fetch.bytes', { unit: 'By' });
+    this.#measure(components.meter ?? noopMeter);
+  }
+
+  /** Read when they are exported: the hot path pays nothing for them. */
+  #measure(meter: Meter): void {
+    const observed: readonly (readonly [string, 'counter' | 'gauge', string, (stats: FetchStats) => number])[] = [
+      ['diskless.fetch.requests', 'counter', '{request}', (stats) => stats.fetches],
+      ['diskless.fetch.bytes', 'counter', 'By', (stats) => stats.fetchedBytes],
+      ['diskless.fetch.local_hits', 'counter', '{partition}', (stats) => stats.localHits],
+      ['diskless.fetch.ranged_gets', 'counter', '{request}', (stats) => stats.rangedGets],
+      ['diskless.fetch.ranged_get_bytes', 'counter', 'By', (stats) => stats.rangedGetBytes],
+      ['diskless.fetch.parked', 'gauge', '{request}', (stats) => stats.parkedFetches],
+      ['diskless.fetch.local_view', 'gauge', 'By', (stats) => stats.cachedBytes],
+    ];
+    for (const [name, kind, unit, read] of observed) {
+      const instrument =
+        kind === 'counter'
+          ? meter.createObservableCounter(name, { unit })
+          : meter.createObservableGauge(name, { unit });
+      instrument.addCallback((result) => result.observe(read(this.stats())));
+    }
   }
 
   async fetch(
@@ -244,7 +263,6 @@ class ObjectFetchService implements FetchService {
     let bytes = 0;
     for (const { records } of result.partitions) for (const batches of records) bytes += batches.length;
     this.#fetchedBytes += bytes;
-    this.#fetchedBytesCounter.add(bytes);
     return result;
   }
 

@@ -46,6 +46,7 @@ export class PendingFetch implements ParkedFetch {
   #isDue: boolean;
   #isResumed = false;
   #waiting: Deferred<void> | undefined;
+  #due: Deferred<void> | undefined;
   #hasRecheckedGone = false;
 
   constructor(
@@ -104,6 +105,7 @@ export class PendingFetch implements ParkedFetch {
   /** Answers as soon as possible, with what there is. */
   finishNow(): void {
     this.#isDue = true;
+    this.#due?.resolve();
     this.resume();
   }
 
@@ -211,7 +213,7 @@ export class PendingFetch implements ParkedFetch {
         continue;
       }
       try {
-        await this.#orAborted(reads.finish());
+        await this.#orAborted(this.#finishInTime(reads));
       } catch (error) {
         reads.cancel(error);
         throw error;
@@ -225,9 +227,29 @@ export class PendingFetch implements ParkedFetch {
     }
   }
 
+  /**
+   * Reads that take longer than `maxWaitMs` do not hold up what others brought: a tail partition is not stuck behind a
+   * cold one of the same fetch. Without anything to answer with, the fetch waits on.
+   */
+  async #finishInTime(reads: FetchReads): Promise<void> {
+    const finished = reads.finish();
+    if (this.#isDue) return finished;
+    this.#due = deferred();
+    await Promise.race([finished, this.#due.promise]);
+    if (!reads.hasRecords) return finished;
+    finished.catch(() => {}); // whatever comes of the rest, this fetch is answered
+    reads.leaveRest();
+  }
+
   /** Each time round at least one slot counts as unreadable from then on, or it was the recheck: it ends. */
   #shouldReadAgain({ gone, unreadable, isCutShort }: FetchReads): boolean {
     if (gone.length > 0 && !this.#hasRecheckedGone) return true;
+    for (const { key, partition } of gone) {
+      this.#parts.logger.error(
+        { partition: key, fetchOffset: String(partition.fetchOffset) },
+        'committed records are lost: the coordinator refers to an object that object storage does not have',
+      );
+    }
     const failed = [...gone, ...unreadable];
     this.#recount(failed, (slot) => slot.setUnreadable());
     return failed.length > 0 && (isCutShort || this.#slots.some((slot) => slot.isLeftOut));

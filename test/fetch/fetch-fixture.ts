@@ -1,6 +1,7 @@
 /**
  * A fetch service over real parts in memory, and a writer that commits segments as another broker, or this process, does.
  */
+import type { Meter } from '../../src/common/metrics.ts';
 import { type Random, seededRandom } from '../../src/common/random.ts';
 import { systemTime, type Time } from '../../src/common/time.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
@@ -32,6 +33,7 @@ export interface FixtureOptions {
   ) => Promise<void> | void;
   /** Looks at, or damages, the bytes of a GET before the service gets them. */
   readonly afterGet?: (objectKey: string, position: number, bytes: Uint8Array) => void;
+  readonly meter?: Meter;
   readonly coordinator?: (real: DisklessCoordinator) => DisklessCoordinator;
 }
 
@@ -84,6 +86,7 @@ export class FetchFixture {
       coordinator: this.coordinator,
       recordPool,
       time,
+      ...(options.meter && { meter: options.meter }),
       settings: { fetchReadaheadMaxBytes: 0, ...options.settings },
     });
   }

@@ -1,6 +1,7 @@
 /** Kafka's Fetch end to end over real parts in memory: budgets, ordering, waiting, errors, sharing. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import { type Meter, noopMeter } from '../../src/common/metrics.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { type DisklessCoordinator, ListOffsetsTimestamp } from '../../src/coordinator/diskless-coordinator.ts';
 import type { FetchResult } from '../../src/fetch/fetch-request.ts';
@@ -292,6 +293,33 @@ describe('waiting', () => {
       ],
       [[0n, 0n]],
     ]);
+  });
+
+  it('does not hold up a tail partition for a cold one beyond maxWaitMs, and reads on for the cold one', async () => {
+    const time = new ManualTime();
+    const gate: (() => void)[] = [];
+    const { fetch } = bound(await open({ time, beforeGet: () => new Promise<void>((resolve) => gate.push(resolve)) }));
+    const [cold, tail] = await fixture.createTopic(2);
+    await fixture.write([[cold!, [batchOfSize(500)]]]);
+    await fixture.writeOwn([[tail!, [batchOfSize(500)]]]);
+    const waiting = fetch(
+      [
+        [cold!, 0n],
+        [tail!, 0n],
+      ],
+      { maxWaitMs: 500 },
+    );
+    await time.advance(499);
+    expect(gate).toHaveLength(1);
+    await time.advance(1);
+    const result = await waiting;
+    expect(result.partitions.map(({ error }) => error)).toEqual([0, 0]);
+    expect(take(result)).toEqual([[], [[0n, 0n]]]);
+    const alone = fetch([[cold!, 0n]], { maxWaitMs: 500 });
+    await time.advance(2000); // with nothing to answer with, it waits for its GET
+    for (const go of gate) go();
+    expect(take(await alone)).toEqual([[[0n, 0n]]]);
+    expect(gate).toHaveLength(1);
   });
 
   it('never misses a commit that lands between the look and the wait', async () => {
@@ -635,6 +663,36 @@ describe('sharing', () => {
     expect(take(await fetch([[live!, 0n]]))).toEqual([[[0n, 0n]]]);
     for (const result of held) result.release();
     expect(take(await fetch([[old!, 500n, MIB]])).flat()).not.toEqual([]);
+  });
+
+  it('reports what it does through the meter', async () => {
+    const readers = new Map<string, (result: { observe(value: number): void }) => void>();
+    const instrument = (name: string) => ({
+      addCallback: (read: (result: { observe(value: number): void }) => void) => readers.set(name, read),
+      removeCallback: () => {},
+    });
+    const meter = { ...noopMeter, createObservableCounter: instrument, createObservableGauge: instrument };
+    const { fetch } = bound(await open({ meter: meter as unknown as Meter }));
+    const [partition] = await fixture.createTopic(1);
+    await fixture.write([[partition!, [batchOfSize(500)]]]);
+    for (let i = 0; i < 3; i++) take(await fetch([[partition!, 0n]]));
+    const values: Record<string, number> = {};
+    for (const [name, read] of readers) {
+      read({
+        observe: (value) => {
+          values[name] = value;
+        },
+      });
+    }
+    expect(values).toMatchObject({
+      'diskless.fetch.requests': 3,
+      'diskless.fetch.bytes': 1500,
+      'diskless.fetch.local_hits': 2,
+      'diskless.fetch.ranged_gets': 1,
+      'diskless.fetch.ranged_get_bytes': 500,
+      'diskless.fetch.parked': 0,
+    });
+    expect(values['diskless.fetch.local_view']).toBeGreaterThan(500);
   });
 
   it('hands one coordinate to whoever reads it by itself', async () => {

@@ -11,11 +11,14 @@ import {
 } from '../../src/record/compression/decompression-status';
 import { copyMatchExactly, WILD, wildCopyMatch } from './wild-copy';
 
-// An entry: code bits in bits 0-7 (of a subtable: bits below the main table's), extra bits in 8-12, a kind in 13-15,
-// the value in 16-31: literal, base of the length or distance, or index of the subtable.
+// An entry: all bits that the symbol takes in bits 0-7, those of its code alone in 8-12, a kind in 13-15, the value in
+// 16-31: literal, base of the length or distance. In a subtable the main table's bits do not count any more.
 const KIND_LITERAL: u32 = 1 << 15;
 const KIND_END: u32 = 1 << 14;
-/** Leads to a subtable of 2^(extra bits) entries; or, with a value of 0, to nothing: a code that nobody has. */
+/**
+ * Leads to a subtable: the main table's bits in bits 0-7, its own in 8-12, its index above. With a value of 0 to nothing:
+ * a code that nobody has.
+ */
 const KIND_SUBTABLE: u32 = 1 << 13;
 
 const LITERAL_TABLE_BITS: u32 = 11;
@@ -46,7 +49,13 @@ const ORDER_LOW: u64 =
   16 | (17 << 5) | (18 << 10) | (0 << 15) | (8 << 20) | (7 << 25) | (9 << 30) | (6 << 35) | (10 << 40) | (5 << 45) | (11 << 50) | (4 << 55);
 const ORDER_HIGH: u64 = 12 | (3 << 5) | (13 << 10) | (2 << 15) | (14 << 20) | (1 << 25) | (15 << 30);
 
-/** The entry of a symbol, without its code's bits. */
+/** The entry of a symbol with a code of `length` bits. */
+function entryOf(alphabet: u32, symbol: u32, length: u32): u32 {
+  const fields = meaning(alphabet, symbol);
+  return (fields & ~0x1fff) | (length << 8) | (length + ((fields >> 8) & 31));
+}
+
+/** Kind and value of a symbol's entry, and its extra bits in bits 8-12. */
 function meaning(alphabet: u32, symbol: u32): u32 {
   if (alphabet == CODE_LENGTH_CODES) return symbol << 16;
   if (alphabet == DISTANCES) {
@@ -132,7 +141,7 @@ function fillTable(table: usize, tableBits: u32, sorted: usize, counts: usize, a
       at += 2;
       const reversed = reverseBits(code, length);
       if (length <= tableBits) {
-        const entry = meaning(alphabet, symbol) | length;
+        const entry = entryOf(alphabet, symbol, length);
         const step = <u32>1 << length;
         for (let i = reversed; i < mainSize; i += step) store<u32>(table + (i << 2), entry);
       } else {
@@ -154,7 +163,7 @@ function fillTable(table: usize, tableBits: u32, sorted: usize, counts: usize, a
           store<u32>(table + (low << 2), KIND_SUBTABLE | (subtable << 16) | (subtableBits << 8) | tableBits);
         }
         const bits = length - tableBits;
-        const entry = meaning(alphabet, symbol) | bits;
+        const entry = entryOf(alphabet, symbol, bits);
         const step = <u32>1 << bits;
         const size = <u32>1 << subtableBits;
         for (let i = reversed >> tableBits; i < size; i += step) store<u32>(table + ((subtable + i) << 2), entry);
@@ -178,9 +187,6 @@ function loadUpTo(at: usize, end: usize): u64 {
 /**
  * Inflates the blocks at [src, srcEnd) to [dst, dstEnd), up to the final one: the bytes written or a status. The bytes
  * read are left in the scratch's first word.
- *
- * `bits` holds what is loaded, `have` how many of its low bits count; `have` may include zeros past the end of the
- * source, which `over` has counted: more of them used than that means that the stream was cut.
  */
 export function inflate(src: usize, srcEnd: usize, dst: usize, dstEnd: usize, scratch: usize): i32 {
   let at: u64 = 0;
@@ -298,109 +304,160 @@ function readTables(src: usize, srcEnd: usize, at: u64, scratch: usize): i32 {
   return first < 0 ? first : <i32>(at - begin);
 }
 
+/** The value of an entry with its extra bits, which stand in `bits` above its code's. */
+// @ts-ignore: decorator
+@inline
+function valueOf(entry: u32, bits: u64): usize {
+  const all = <u32>bits & ((<u32>1 << (entry & 0xff)) - 1);
+  return (entry >> 16) + (all >> ((entry >> 8) & 31));
+}
+
+// @ts-ignore: decorator
+@inline
+function literalEntry(scratch: usize, bits: u64): u32 {
+  return load<u32>(scratch + (<usize>(bits & 0x7ff) << 2), LITERAL_TABLE);
+}
+
+// @ts-ignore: decorator
+@inline
+function distanceEntry(scratch: usize, bits: u64): u32 {
+  return load<u32>(scratch + (<usize>(bits & 0xff) << 2), DISTANCE_TABLE);
+}
+
+/** The entry in the subtable that `entry` leads to; `bits` without the main table's. */
+// @ts-ignore: decorator
+@inline
+function subtableEntry(table: usize, entry: u32, bits: u64): u32 {
+  const index = (entry >> 16) + (<u32>bits & ((<u32>1 << ((entry >> 8) & 31)) - 1));
+  return load<u32>(table + (<usize>index << 2));
+}
+
+/** Bytes that the fast loop reads and writes at most between two looks at the ends. */
+const FAST_SOURCE: usize = 32;
+const FAST_TARGET: usize = 3 + 258 + WILD;
+
 /**
  * Decodes a block's symbols from the bit that the scratch's second word pair names (and leaves the bit after them there):
  * the bytes written or a status. `start` is the member's first byte.
+ *
+ * `bits` holds what is loaded; its low `have` bits count, and those above them are bits of the same bytes, so that loading
+ * these again changes nothing. A load leaves at least 56.
  */
 function inflateBlock(src: usize, srcEnd: usize, start: usize, dst: usize, dstEnd: usize, scratch: usize): i32 {
-  const literalTable = scratch + LITERAL_TABLE;
-  const distanceTable = scratch + DISTANCE_TABLE;
   const begin = load<u64>(scratch, 8);
   let ip = src + <usize>(begin >> 3);
   let op = dst;
   let bits: u64 = 0;
   let have: u64 = 0;
-  const skip = begin & 7;
-  const fastEnd = srcEnd - src > 24 ? srcEnd - 24 : src;
+  const fastSource = srcEnd - src > FAST_SOURCE ? srcEnd - FAST_SOURCE : src;
+  const fastTarget = dstEnd - dst > FAST_TARGET ? dstEnd - FAST_TARGET : dst;
 
   if (ip < srcEnd) {
-    bits = <u64>load<u8>(ip++) >> skip;
-    have = 8 - skip;
+    bits = <u64>load<u8>(ip++) >> (begin & 7);
+    have = 8 - (begin & 7);
   }
-  // Bytes past the source's end that were taken as zeros.
+  // Bits past the source's end that were taken as zeros: more of them used than that means that the stream was cut.
   let over: u64 = 0;
+  let entry: u32 = 0;
   for (;;) {
-    // Fill up to at least 56 bits; `bits` above `have` may hold more of the same bytes, which OR to themselves.
-    if (ip < fastEnd) {
+    if (ip < fastSource && op < fastTarget) {
       bits |= load<u64>(ip) << have;
       ip += <usize>((63 - have) >> 3);
       have |= 56;
-    } else {
-      while (have <= 55) {
-        if (ip < srcEnd) bits |= <u64>load<u8>(ip++) << have;
-        else over += 8;
-        have += 8;
-      }
-      if (have < over) return TRUNCATED;
-    }
-    let entry = load<u32>(literalTable + (<usize>(bits & 0x7ff) << 2));
-    if ((entry & KIND_LITERAL) != 0 && dstEnd - op >= 4) {
-      // Up to three literals of at most 11 bits each before bits are needed again for a length with its distance.
-      let width = <u64>(entry & 0xff);
-      bits >>= width;
-      have -= width;
-      store<u8>(op++, <u8>(entry >> 16));
-      entry = load<u32>(literalTable + (<usize>(bits & 0x7ff) << 2));
-      if ((entry & KIND_LITERAL) != 0) {
-        width = <u64>(entry & 0xff);
-        bits >>= width;
-        have -= width;
-        store<u8>(op++, <u8>(entry >> 16));
-        entry = load<u32>(literalTable + (<usize>(bits & 0x7ff) << 2));
+      entry = literalEntry(scratch, bits);
+      do {
+        // Up to two literals of at most 11 bits leave 34 for a length; a third one ends the round.
         if ((entry & KIND_LITERAL) != 0) {
-          width = <u64>(entry & 0xff);
-          bits >>= width;
-          have -= width;
+          bits >>= <u64>(entry & 0xff);
+          have -= <u64>(entry & 0xff);
           store<u8>(op++, <u8>(entry >> 16));
-          continue;
+          entry = literalEntry(scratch, bits);
+          if ((entry & KIND_LITERAL) != 0) {
+            bits >>= <u64>(entry & 0xff);
+            have -= <u64>(entry & 0xff);
+            store<u8>(op++, <u8>(entry >> 16));
+            entry = literalEntry(scratch, bits);
+            if ((entry & KIND_LITERAL) != 0) {
+              bits >>= <u64>(entry & 0xff);
+              have -= <u64>(entry & 0xff);
+              store<u8>(op++, <u8>(entry >> 16));
+              bits |= load<u64>(ip) << have;
+              ip += <usize>((63 - have) >> 3);
+              have |= 56;
+              entry = literalEntry(scratch, bits);
+              continue;
+            }
+          }
         }
-      }
-      if (have < 48) continue;
+        // Ends and subtables are left to the careful code below, which decodes the symbol again.
+        if ((entry & (KIND_END | KIND_SUBTABLE)) != 0) break;
+        const length = valueOf(entry, bits);
+        bits >>= <u64>(entry & 0xff);
+        have -= <u64>(entry & 0xff);
+        bits |= load<u64>(ip) << have;
+        ip += <usize>((63 - have) >> 3);
+        have |= 56;
+        entry = distanceEntry(scratch, bits);
+        if ((entry & KIND_SUBTABLE) != 0) {
+          if (entry >> 16 == 0) return BAD_SYMBOL;
+          bits >>= <u64>(entry & 0xff);
+          have -= <u64>(entry & 0xff);
+          entry = subtableEntry(scratch + DISTANCE_TABLE, entry, bits);
+          if ((entry & KIND_SUBTABLE) != 0) return BAD_SYMBOL;
+        }
+        const distance = valueOf(entry, bits);
+        bits >>= <u64>(entry & 0xff);
+        have -= <u64>(entry & 0xff);
+        if (distance > op - start) return BAD_DISTANCE;
+        // The next symbol's entry is on its way while the match is copied.
+        bits |= load<u64>(ip) << have;
+        ip += <usize>((63 - have) >> 3);
+        have |= 56;
+        entry = literalEntry(scratch, bits);
+        wildCopyMatch(op, distance, op + length);
+        op += length;
+      } while (ip < fastSource && op < fastTarget);
     }
+    while (have <= 55) {
+      if (ip < srcEnd) bits |= <u64>load<u8>(ip++) << have;
+      else over += 8;
+      have += 8;
+    }
+    if (have < over) return TRUNCATED;
+    entry = literalEntry(scratch, bits);
     if ((entry & KIND_SUBTABLE) != 0) {
       if (entry >> 16 == 0) return BAD_SYMBOL;
       bits >>= <u64>(entry & 0xff);
       have -= <u64>(entry & 0xff);
-      const index = (entry >> 16) + (<u32>bits & ((<u32>1 << ((entry >> 8) & 31)) - 1));
-      entry = load<u32>(literalTable + (<usize>index << 2));
+      entry = subtableEntry(scratch + LITERAL_TABLE, entry, bits);
       if ((entry & KIND_SUBTABLE) != 0) return BAD_SYMBOL;
     }
-    const codeBits = <u64>(entry & 0xff);
-    bits >>= codeBits;
-    have -= codeBits;
+    const value = valueOf(entry, bits);
+    bits >>= <u64>(entry & 0xff);
+    have -= <u64>(entry & 0xff);
     if ((entry & KIND_LITERAL) != 0) {
       if (op >= dstEnd) return OUTPUT_LIMIT;
-      store<u8>(op++, <u8>(entry >> 16));
+      store<u8>(op++, <u8>value);
       continue;
     }
     if ((entry & KIND_END) != 0) break;
-    let extra = <u64>((entry >> 8) & 31);
-    const length = <usize>((entry >> 16) + (<u32>bits & ((<u32>1 << <u32>extra) - 1)));
-    bits >>= extra;
-    have -= extra;
-
-    entry = load<u32>(distanceTable + (<usize>(bits & 0xff) << 2));
+    entry = distanceEntry(scratch, bits);
     if ((entry & KIND_SUBTABLE) != 0) {
       if (entry >> 16 == 0) return BAD_SYMBOL;
       bits >>= <u64>(entry & 0xff);
       have -= <u64>(entry & 0xff);
-      const index = (entry >> 16) + (<u32>bits & ((<u32>1 << ((entry >> 8) & 31)) - 1));
-      entry = load<u32>(distanceTable + (<usize>index << 2));
+      entry = subtableEntry(scratch + DISTANCE_TABLE, entry, bits);
       if ((entry & KIND_SUBTABLE) != 0) return BAD_SYMBOL;
     }
+    const distance = valueOf(entry, bits);
     bits >>= <u64>(entry & 0xff);
     have -= <u64>(entry & 0xff);
-    extra = <u64>((entry >> 8) & 31);
-    const distance = <usize>((entry >> 16) + (<u32>bits & ((<u32>1 << <u32>extra) - 1)));
-    bits >>= extra;
-    have -= extra;
-
     if (distance > op - start) return BAD_DISTANCE;
     const room = dstEnd - op;
-    if (length > room) return OUTPUT_LIMIT;
-    if (room - length >= WILD) wildCopyMatch(op, distance, op + length);
-    else copyMatchExactly(op, distance, op + length);
-    op += length;
+    if (value > room) return OUTPUT_LIMIT;
+    if (room - value >= WILD) wildCopyMatch(op, distance, op + value);
+    else copyMatchExactly(op, distance, op + value);
+    op += value;
   }
   if (have < over) return TRUNCATED;
   store<u64>(scratch, (<u64>(ip - src) << 3) + over - have, 8);

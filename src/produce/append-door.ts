@@ -94,18 +94,30 @@ export class AppendDoor {
     return this.#room.promise;
   }
 
-  /** Takes a request out that has waited too long; false when it was let in already. */
-  leave(request: DoorRequest): boolean {
-    if (!this.#waiting.has(request)) return false;
-    this.#remove(request);
-    this.pump();
+  /**
+   * Refuses a request that has waited too long, and those behind it for the same partitions, as their order would be lost
+   * otherwise. False when it was let in already.
+   */
+  expire(expired: DoorRequest, error: ErrorCode, message: string): boolean {
+    if (!this.#waiting.has(expired)) return false;
+    const { partitions } = expired;
+    let isBehind = false;
+    this.#refuse(error, message, (request) => {
+      isBehind ||= request === expired;
+      return isBehind && overlap(request.partitions, partitions);
+    });
     return true;
   }
 
   /** Refuses whoever waits with one of these partitions; undefined means everyone. */
   refuseWaiting(partitions: ReadonlySet<PartitionKey> | undefined, error: ErrorCode, message: string): void {
+    this.#refuse(error, message, (request) => !partitions || overlap(request.partitions, partitions));
+  }
+
+  /** Asks about every waiting request in order, and lets others in only after all of them were judged. */
+  #refuse(error: ErrorCode, message: string, isRefused: (request: DoorRequest) => boolean): void {
     for (const request of this.#waiting) {
-      if (partitions && !overlap(request.partitions, partitions)) continue;
+      if (!isRefused(request)) continue;
       this.#remove(request);
       request.refuse(error, message);
     }

@@ -217,15 +217,9 @@ export class AppendService {
     this.#refuse(batch, Errors.KAFKA_STORAGE_ERROR, message);
   }
 
-  /** A waiting request that ran out of time takes those behind it along, as their order would be lost. */
   #expire(call: AppendCall, timeoutMs: number): void {
-    if (!this.#door.leave(call)) {
-      call.expire(timeoutMs);
-      return;
-    }
     const message = `no memory for it within ${timeoutMs} ms; the storage is slower than the producers`;
-    call.refuse(Errors.REQUEST_TIMED_OUT, message);
-    this.#door.refuseWaiting(call.partitions, Errors.REQUEST_TIMED_OUT, message);
+    if (!this.#door.expire(call, Errors.REQUEST_TIMED_OUT, message)) call.expire(timeoutMs);
   }
 
   #memoryGivenBack(): void {

@@ -62,9 +62,13 @@ describe('back-pressure', () => {
     const zero = { topicId, partition: 0 };
     const fill = [0, 1].map((index) => fixture.append({ topicId, partition: 1 }, big(`${index}`)));
     const waiting = fixture.append(zero, { ...big('first'), producerId: 1n, producerEpoch: 0, baseSequence: 0 }, 1_000);
-    const behind = fixture.append(zero, { ...big('next'), producerId: 1n, producerEpoch: 0, baseSequence: 1 }, 9_000);
+    // There would be room for it, but not before the one that it follows.
+    const behind = fixture.append(zero, idempotent(1n, 1, 'next'), 9_000);
     const elsewhere = fixture.append({ topicId, partition: 1 }, big('elsewhere'));
-    await time.advance(1_000);
+    const impatient = fixture.append({ topicId, partition: 1 }, big('impatient'), 500);
+    await time.advance(500);
+    expect((await impatient).error).toBe(Errors.REQUEST_TIMED_OUT);
+    await time.advance(500);
     expect((await waiting).error).toBe(Errors.REQUEST_TIMED_OUT);
     expect((await behind).error).toBe(Errors.REQUEST_TIMED_OUT);
     held.resolve();

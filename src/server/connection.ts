@@ -39,6 +39,8 @@ interface Entry extends QueueEntry<Answer> {
 }
 
 const FRAME_SIZE_BYTES = 4;
+/** How long a client may take to close its side after ours was; cut off then. */
+const LINGER_MS = 1_000;
 
 export class Connection implements MemoryHolder {
   readonly #options: ConnectionOptions;
@@ -109,7 +111,7 @@ export class Connection implements MemoryHolder {
     this.#takeRequests();
     for (let entry = this.#queue.start(); entry; entry = this.#queue.start()) this.#start(entry);
     for (let entry = this.#queue.write(); entry; entry = this.#queue.write()) this.#write(entry);
-    if (this.#closing && this.#queue.length === 0 && !this.#socket.destroyed) this.#socket.end();
+    if (this.#isDone() && !this.#socket.destroyed) this.#socket.end();
     this.#regulate();
   }
 
@@ -227,7 +229,8 @@ export class Connection implements MemoryHolder {
   /** Silence is counted by the socket itself, which alone sees an answer leave bit by bit. */
   #armTimeout(): void {
     const { stalledConnectionMs, connectionsMaxIdleMs } = this.#options.limits;
-    const timeoutMs = this.#owesBytes() ? stalledConnectionMs : connectionsMaxIdleMs;
+    const open = this.#owesBytes() ? stalledConnectionMs : connectionsMaxIdleMs;
+    const timeoutMs = this.#isDone() ? LINGER_MS : open;
     if (timeoutMs === this.#timeoutMs) return;
     this.#timeoutMs = timeoutMs;
     this.#socket.setTimeout(timeoutMs);
@@ -238,8 +241,14 @@ export class Connection implements MemoryHolder {
     return this.#queue.isWriting || (this.#decoder.bufferedBytes > 0 && !this.#socket.isPaused());
   }
 
+  /** Everything was answered and our side is closed. */
+  #isDone(): boolean {
+    return this.#closing && this.#queue.length === 0;
+  }
+
   #onTimeout(): void {
-    if (this.#queue.isWriting) this.destroy(`took no byte of its answer for ${this.#timeoutMs} ms`);
+    if (this.#isDone()) this.destroy('did not close its side');
+    else if (this.#queue.isWriting) this.destroy(`took no byte of its answer for ${this.#timeoutMs} ms`);
     else if (this.#owesBytes()) this.destroy(`sent no byte of a begun frame for ${this.#timeoutMs} ms`);
     else if (this.#queue.length === 0 && !this.#socket.isPaused()) this.destroy(`idle for ${this.#timeoutMs} ms`);
     else this.#socket.setTimeout(this.#timeoutMs);

@@ -64,9 +64,9 @@ class Host {
     return this;
   }
 
-  async client(): Promise<WireClient> {
+  async client(options: { allowHalfOpen?: boolean } = {}): Promise<WireClient> {
     const address = this.#server.address() as { port: number };
-    const client = await WireClient.connect({ host: '127.0.0.1', port: address.port });
+    const client = await WireClient.connect({ host: '127.0.0.1', port: address.port }, options);
     this.#clients.push(client);
     return client;
   }
@@ -382,6 +382,16 @@ describe('the end of a connection', () => {
     await host.until(() => host.connections.size === 0);
     expect(host.calls).toHaveLength(2);
     expect(host.memory.heldBytes).toBe(0);
+  });
+
+  it('drains past a client that does not close its side', async () => {
+    host = await new Host().open();
+    const client = await host.client({ allowHalfOpen: true });
+    await host.until(() => host.connections.size === 1);
+    for (const connection of host.connections) connection.drain();
+    await host.until(() => host.connections.size === 0);
+    expect(host.reasons.join('\n')).toContain('did not close its side');
+    client.socket.destroy();
   });
 
   it('closes without an answer when the answer cannot be made', async () => {

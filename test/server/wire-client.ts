@@ -29,9 +29,9 @@ export class WireClient implements Disposable {
     });
   }
 
-  static connect({ host, port }: Endpoint): Promise<WireClient> {
+  static connect({ host, port }: Endpoint, options: { allowHalfOpen?: boolean } = {}): Promise<WireClient> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host, port, noDelay: true });
+      const socket = connect({ host, port, noDelay: true, ...options });
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.off('error', reject);

@@ -166,17 +166,17 @@ describe('hostile claims are refused before anything is allocated', () => {
     expect(() => codec.read(new Reader(frame))).toThrow('a string claims 32768 bytes; at most 32767 are allowed');
   });
 
-  it('more than a million array elements in one frame, however they are nested', () => {
+  it('more array elements in one frame than any honest request has, however they are nested', () => {
     const codec = compileCodec(
       'Flags',
       { outer: array('0+', { inner: array('0+', { flag: int16('0+') }) }) },
       0,
       false,
     );
-    const inner = Buffer.alloc(4 + 2 * 300_000);
-    inner.writeInt32BE(300_000);
+    const inner = Buffer.alloc(4 + 2 * 60_000);
+    inner.writeInt32BE(60_000);
     const frame = Buffer.concat([Buffer.from('00000004', 'hex'), inner, inner, inner, inner]);
-    expect(() => codec.read(new Reader(frame))).toThrow('more than 1000000 array elements');
+    expect(() => codec.read(new Reader(frame))).toThrow('more than 200000 array elements');
   });
 
   it('a tag cannot read past its own size', () => {

@@ -15,6 +15,10 @@ CREATE FUNCTION next_sequence(p_sequence int, p_increment bigint) RETURNS int IM
   SELECT ((p_sequence::bigint + p_increment) % 2147483648)::int;
 $$;
 
+CREATE FUNCTION previous_sequence(p_sequence int) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$
+  SELECT (p_sequence::bigint + 2147483647) % 2147483648;
+$$;
+
 CREATE FUNCTION clock_ms() RETURNS bigint VOLATILE LANGUAGE sql AS $$
   SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
 $$;
@@ -57,6 +61,15 @@ DECLARE
   -- Five batches of fewer sequences cannot go once around; with more, the next sequence may also be a duplicate's.
   huge_batch constant int := 400000000;
   c_huge boolean[] := array_fill(false, ARRAY[chains_n]);
+  c_id bigint[] := array_fill(NULL::bigint, ARRAY[chains_n]);
+  c_append bigint[] := array_fill(0::bigint, ARRAY[chains_n]);
+  c_stored boolean[] := array_fill(false, ARRAY[chains_n]);
+  -- Whether the stored batches are still of the producer's epoch; how many batches of it were accepted, and the last one.
+  c_kept boolean[] := array_fill(false, ARRAY[chains_n]);
+  c_count int[] := array_fill(0, ARRAY[chains_n]);
+  c_first int[] := array_fill(0, ARRAY[chains_n]);
+  c_base bigint[] := array_fill(0::bigint, ARRAY[chains_n]);
+  c_stamp bigint[] := array_fill(0::bigint, ARRAY[chains_n]);
   errors int[] := array_fill(0, ARRAY[n]);
   base bigint[] := array_fill(-1::bigint, ARRAY[n]);
   appended bigint[] := array_fill(-1::bigint, ARRAY[n]);
@@ -98,15 +111,22 @@ BEGIN
   FOR l IN 1..logs_n LOOP
     IF l_append[l] < v_now THEN l_append[l] := v_now; END IF;
   END LOOP;
+  FOR c IN 1..chains_n LOOP
+    c_id[c] := l_id[c_log[c]];
+    c_append[c] := l_append[c_log[c]];
+  END LOOP;
   FOR r IN
-    SELECT x.ix, p.producer_epoch, p.last_sequences, p.last_append_time_ms, p.huge
-    FROM unnest(c_log, c_producer) WITH ORDINALITY x (log, producer_id, ix)
-    JOIN producers p ON p.log_id = l_id[x.log] AND p.producer_id = x.producer_id
+    SELECT x.ix, p.producer_epoch, p.next_sequence, p.last_append_time_ms, p.huge
+    FROM unnest(c_id, c_producer) WITH ORDINALITY x (log_id, producer_id, ix)
+    JOIN producers p ON p.log_id = x.log_id AND p.producer_id = x.producer_id
   LOOP
+    c := r.ix;
+    c_stored[c] := true;
     IF v_now - r.last_append_time_ms < p_expiration THEN
-      c_epoch[r.ix] := r.producer_epoch;
-      c_huge[r.ix] := r.huge;
-      c_next[r.ix] := next_sequence(r.last_sequences[cardinality(r.last_sequences)], 1);
+      c_epoch[c] := r.producer_epoch;
+      c_huge[c] := r.huge;
+      c_next[c] := r.next_sequence;
+      c_kept[c] := true;
     END IF;
   END LOOP;
 
@@ -132,11 +152,10 @@ BEGIN
           -- A duplicate of one of the last five, or out of order unless it is the next one.
           SELECT d.first_offset, d.timestamp, d.timestamp_type INTO r FROM (
             SELECT * FROM (
-              SELECT w.first_sequence, w.last_sequence, w.first_offset, w.timestamp, w.timestamp_type
-              FROM producers p, unnest(p.first_sequences, p.last_sequences, p.first_offsets, p.timestamps, p.timestamp_types)
-                AS w (first_sequence, last_sequence, first_offset, timestamp, timestamp_type)
-              WHERE p.log_id = l_id[l] AND p.producer_id = c_producer[c] AND p.producer_epoch = c_epoch[c]
-                AND v_now - p.last_append_time_ms < p_expiration
+              SELECT p.batches[w] AS first_sequence, p.batches[w + 1] AS last_sequence, p.batches[w + 2] AS first_offset,
+                p.batches[w + 3] >> 1 AS timestamp, p.batches[w + 3] & 1 AS timestamp_type
+              FROM producers p, generate_series(1, cardinality(p.batches), 4) w
+              WHERE c_kept[c] AND p.log_id = c_id[c] AND p.producer_id = c_producer[c]
               UNION ALL
               SELECT b_sequence[j], next_sequence(b_sequence[j], b_delta[j]), base[j],
                 CASE b_type[j] WHEN 1 THEN l_append[l] ELSE b_timestamp[j] END, b_type[j]
@@ -155,7 +174,15 @@ BEGIN
           END IF;
         END IF;
       END IF;
-      c_epoch[c] := b_epoch[i];
+      IF c_epoch[c] IS DISTINCT FROM b_epoch[i] THEN
+        c_epoch[c] := b_epoch[i];
+        c_kept[c] := false;
+        c_count[c] := 0;
+      END IF;
+      c_count[c] := c_count[c] + 1;
+      c_first[c] := b_sequence[i];
+      c_base[c] := l_end[l];
+      c_stamp[c] := CASE b_type[i] WHEN 1 THEN l_append[l] * 2 + 1 ELSE b_timestamp[i] * 2 END;
       IF b_delta[i] >= huge_batch THEN c_huge[c] := true; END IF;
       c_next[c] := (b_sequence[i]::bigint + b_delta[i] + 1) % 2147483648;
     END IF;
@@ -236,33 +263,34 @@ BEGIN
   FROM unnest(l_id, l_end, l_append, l_bytes, l_count, l_max_1, l_max_2, l_max_3, l_last_k)
     AS x (id, log_end, append, bytes, count, max_1, max_2, max_3, last_k)
   WHERE x.last_k > 0 AND g.log_id = x.id;
-  IF chains_n > 0 THEN
-    -- Each producer's window: what it was, if the epoch is the same, then what was accepted now; the last five of it.
-    INSERT INTO producers SELECT w.log_id, w.producer_id, w.epoch, w.append, w.firsts[w.first:], w.lasts[w.first:],
-      w.offsets[w.first:], w.stamps[w.first:], w.types[w.first:], w.huge
+  -- The window of each producer with one new batch: the last four of what is kept, then the new one.
+  UPDATE producers p SET producer_epoch = x.epoch, next_sequence = x.next, last_append_time_ms = x.append, huge = x.huge,
+    batches = CASE WHEN x.kept THEN p.batches[cardinality(p.batches) - 15:] ELSE '{}' END
+      || ARRAY[x.first, previous_sequence(x.next), x.base, x.stamp]
+  FROM unnest(c_id, c_producer, c_epoch, c_next, c_append, c_huge, c_kept, c_stored, c_count, c_first, c_base, c_stamp)
+    AS x (log_id, producer_id, epoch, next, append, huge, kept, stored, count, first, base, stamp)
+  WHERE x.count = 1 AND x.stored AND p.log_id = x.log_id AND p.producer_id = x.producer_id;
+  INSERT INTO producers SELECT x.log_id, x.producer_id, x.epoch, x.next, x.append, x.huge,
+    ARRAY[x.first, previous_sequence(x.next), x.base, x.stamp]
+  FROM unnest(c_id, c_producer, c_epoch, c_next, c_append, c_huge, c_stored, c_count, c_first, c_base, c_stamp)
+    AS x (log_id, producer_id, epoch, next, append, huge, stored, count, first, base, stamp)
+  WHERE x.count = 1 AND NOT x.stored;
+  -- Of those with several, the last five of both.
+  IF 1 < ANY (c_count) THEN
+    INSERT INTO producers AS p SELECT c_id[a.chain], c_producer[a.chain], c_epoch[a.chain], c_next[a.chain],
+      c_append[a.chain], c_huge[a.chain], (kept.batches || a.batches)[greatest(1, coalesce(cardinality(kept.batches), 0) + cardinality(a.batches) - 19):]
     FROM (
-      SELECT l_id[c_log[a.chain]] AS log_id, c_producer[a.chain] AS producer_id, c_epoch[a.chain] AS epoch,
-        l_append[c_log[a.chain]] AS append, c_huge[a.chain] AS huge, o.first_sequences || a.firsts AS firsts, o.last_sequences || a.lasts AS lasts,
-        o.first_offsets || a.offsets AS offsets, o.timestamps || a.stamps AS stamps, o.timestamp_types || a.types AS types,
-        greatest(1, coalesce(cardinality(o.first_sequences), 0) + cardinality(a.firsts) - 4) AS first
-      FROM (
-        SELECT x.chain, array_agg(x.sequence ORDER BY x.ix) AS firsts,
-          array_agg(((x.sequence::bigint + x.delta) % 2147483648)::int ORDER BY x.ix) AS lasts,
-          array_agg(x.base ORDER BY x.ix) AS offsets,
-          array_agg(CASE x.type WHEN 1 THEN l_append[x.log] ELSE x.stamp END ORDER BY x.ix) AS stamps,
-          array_agg(x.type::smallint ORDER BY x.ix) AS types
-        FROM unnest(b_chain, b_log, b_epoch, b_sequence, b_delta, base, b_timestamp, b_type, accepted) WITH ORDINALITY
-          AS x (chain, log, epoch, sequence, delta, base, stamp, type, accepted, ix)
-        WHERE x.chain > 0 AND x.accepted AND x.epoch = c_epoch[x.chain] GROUP BY x.chain
-      ) a
-      LEFT JOIN producers o ON o.log_id = l_id[c_log[a.chain]] AND o.producer_id = c_producer[a.chain]
-        AND o.producer_epoch = c_epoch[a.chain] AND v_now - o.last_append_time_ms < p_expiration
-    ) w
-    ON CONFLICT (log_id, producer_id) DO UPDATE SET
-      producer_epoch = excluded.producer_epoch, last_append_time_ms = excluded.last_append_time_ms,
-      first_sequences = excluded.first_sequences, last_sequences = excluded.last_sequences,
-      first_offsets = excluded.first_offsets, timestamps = excluded.timestamps, timestamp_types = excluded.timestamp_types,
-      huge = excluded.huge;
+      SELECT x.chain, array_agg(v.value ORDER BY x.ix, v.field) AS batches
+      FROM unnest(b_chain, b_log, b_epoch, b_sequence, b_delta, base, b_timestamp, b_type, accepted) WITH ORDINALITY
+        AS x (chain, log, epoch, sequence, delta, base, stamp, type, accepted, ix),
+      LATERAL (VALUES (1, x.sequence::bigint), (2, (x.sequence::bigint + x.delta) % 2147483648), (3, x.base),
+        (4, CASE x.type WHEN 1 THEN l_append[x.log] * 2 + 1 ELSE x.stamp * 2 END)) AS v (field, value)
+      WHERE x.chain > 0 AND x.accepted AND c_count[x.chain] > 1 AND x.epoch = c_epoch[x.chain] GROUP BY x.chain
+    ) a
+    LEFT JOIN producers kept ON c_kept[a.chain] AND kept.log_id = c_id[a.chain] AND kept.producer_id = c_producer[a.chain]
+    ON CONFLICT (log_id, producer_id) DO UPDATE SET producer_epoch = excluded.producer_epoch,
+      next_sequence = excluded.next_sequence, last_append_time_ms = excluded.last_append_time_ms, huge = excluded.huge,
+      batches = excluded.batches;
   END IF;
   INSERT INTO changes (origin, kind, topic_ids, partitions, offsets)
   SELECT p_origin, 'commit', array_agg(x.topic), array_agg(x.partition), array_agg(x.log_end)

@@ -109,8 +109,8 @@ export async function describeProducers(
 ): Promise<ProducerStateDescription[][]> {
   if (partitions.length === 0) return [];
   const rows = await connections.query({
-    text: `SELECT x.ix::int, p.producer_id, p.producer_epoch, p.last_sequences[cardinality(p.last_sequences)] AS last_sequence,
-        p.timestamps[cardinality(p.timestamps)] AS last_timestamp
+    text: `SELECT x.ix::int, p.producer_id, p.producer_epoch, previous_sequence(p.next_sequence)::int AS last_sequence,
+        p.batches[cardinality(p.batches)] >> 1 AS last_timestamp
       FROM unnest($1::text[], $2::int[]) WITH ORDINALITY x (topic_id, partition, ix)
       JOIN logs g ON g.topic_id = x.topic_id AND g.partition = x.partition JOIN producers p ON p.log_id = g.log_id
       WHERE coalesce($3::bigint, clock_ms()) - p.last_append_time_ms < $4::bigint ORDER BY x.ix, p.producer_id`,

@@ -2,7 +2,8 @@
  * The tables of the PostgreSQL coordinator: those of SQLite (`sqlite/schema.ts`), but that producer state has a table of
  * its own, because commits are judged inside the database, and that changes are written down for other brokers.
  *
- * `producers.huge`: a batch of the window has so many sequences that the next one may equal an old one.
+ * `producers.batches`: of the last five, oldest first: first sequence, last sequence, first offset, and twice the timestamp
+ * plus the timestamp type. `producers.huge`: a batch of the window has so many sequences that the next one may equal an old one.
  *
  * `changes` is read by transaction id, not by number: numbers are given out before transactions commit, so one may become
  * visible after a greater one.
@@ -33,9 +34,8 @@ export const TABLES = `
     PRIMARY KEY (log_id, level, last_offset)
   );
   CREATE TABLE producers (
-    log_id bigint NOT NULL, producer_id bigint NOT NULL, producer_epoch int NOT NULL, last_append_time_ms bigint NOT NULL,
-    first_sequences int[] NOT NULL, last_sequences int[] NOT NULL, first_offsets bigint[] NOT NULL,
-    timestamps bigint[] NOT NULL, timestamp_types smallint[] NOT NULL, huge boolean NOT NULL,
+    log_id bigint NOT NULL, producer_id bigint NOT NULL, producer_epoch int NOT NULL, next_sequence int NOT NULL,
+    last_append_time_ms bigint NOT NULL, huge boolean NOT NULL, batches bigint[] NOT NULL,
     PRIMARY KEY (log_id, producer_id)
   ) WITH (fillfactor = 60);
   CREATE TABLE files (

@@ -1,0 +1,101 @@
+/**
+ * Commits to PostgreSQL against inserting as many coordinate rows bare, in one round trip with the same durability. Uses
+ * the server that SHOAL_POSTGRES_URL names, else starts one of its own (not in smoke, which must run anywhere).
+ */
+import pg from 'pg';
+import { openPostgresCoordinator } from '../../src/postgres.ts';
+import { PostgresServer } from '../../test/postgres/postgres-server.ts';
+import { type BenchContext, quantile } from '../harness.ts';
+import { committing, createTopic, Producers } from './workload.ts';
+
+const SCHEMA = 'shoal_bench';
+const WARM_UP = 40;
+
+/** One statement, one transaction: the fastest way to insert so many rows from a client. */
+function bareInsert(client: pg.Client, table: string, logs: number): () => Promise<number> {
+  const now = Date.now();
+  let file = 0;
+  return async () => {
+    file += 1;
+    const base = file * 25;
+    const column = (of: (log: number) => number): string =>
+      `{${Array.from({ length: logs }, (_, i) => of(i)).join(',')}}`;
+    const { rowCount } = await client.query({
+      name: table,
+      text: `INSERT INTO ${table} SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],
+        $6::int[], $7::smallint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::int[])`,
+      values: [
+        column((log) => log),
+        column(() => base + 24),
+        column(() => base),
+        column(() => file),
+        column((log) => log * 900),
+        column(() => 900),
+        column(() => 0),
+        column(() => now),
+        column(() => now),
+        column(() => base + 9),
+        column(() => 0),
+      ],
+    });
+    return rowCount!;
+  };
+}
+
+async function bareTable(client: pg.Client, table: string): Promise<void> {
+  await client.query(`CREATE TABLE ${table} (
+    log_id bigint NOT NULL, last_offset bigint NOT NULL, base_offset bigint NOT NULL, file_id bigint NOT NULL,
+    position bigint NOT NULL, size int NOT NULL, timestamp_type smallint NOT NULL, append_time_ms bigint NOT NULL,
+    max_timestamp bigint NOT NULL, max_timestamp_offset bigint NOT NULL, leader_epoch int NOT NULL,
+    PRIMARY KEY (log_id, last_offset))`);
+}
+
+async function run(bench: BenchContext, url: string): Promise<void> {
+  const [batches, partitions] = bench.smoke ? [150, 60] : [1_500, 600];
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`SET client_min_messages = warning; DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`);
+  const coordinator = await openPostgresCoordinator({ connectionString: url, schema: SCHEMA });
+  await client.query(`SET search_path = ${SCHEMA}`);
+  await bareTable(client, 'bare');
+  await bareTable(client, 'bare_batches');
+  const producers = new Producers(await createTopic(coordinator, partitions));
+  const prepared = Array.from({ length: bench.smoke ? 60 : 300 }, () => producers.segment(batches)).reverse();
+  const subject = committing(coordinator, prepared);
+  const [bare, bareBatches] = [bareInsert(client, 'bare', partitions), bareInsert(client, 'bare_batches', batches)];
+  for (let i = 0; i < (bench.smoke ? 3 : WARM_UP); i += 1)
+    for (const side of [subject, bare, bareBatches]) await side();
+  await bench.contest({
+    name: `commit/postgres/${batches}-batches`,
+    unit: 'batches/s',
+    amount: batches,
+    subject,
+    baselines: { 'bare-insert': bare, 'bare-insert-a-row-a-batch': bareBatches },
+    same: () => true,
+    roundMs: bench.smoke ? 2 : 100,
+  });
+  const times: number[] = [];
+  for (let i = 0; i < (bench.smoke ? 3 : 50); i += 1) {
+    const start = performance.now();
+    await subject();
+    times.push(performance.now() - start);
+  }
+  const [median, p99] = [quantile(times, 0.5).toFixed(1), quantile(times, 0.99).toFixed(1)];
+  bench.note(`one commit of ${batches} batches to PostgreSQL: median ${median} ms, p99 ${p99} ms`);
+  await coordinator.close();
+  await client.query(`DROP SCHEMA ${SCHEMA} CASCADE`);
+  await client.end();
+}
+
+/** The rows `commit/postgres/…`. */
+export async function benchPostgresCommits(bench: BenchContext): Promise<void> {
+  const given = process.env.SHOAL_POSTGRES_URL;
+  if (given) return run(bench, given);
+  if (bench.smoke) return;
+  const server = await PostgresServer.start();
+  try {
+    await run(bench, server.url);
+  } finally {
+    await server.remove();
+  }
+}

@@ -81,7 +81,7 @@ class WorkerTransport implements StoreTransport {
   }
 
   #onMessage(message: WorkerMessage): void {
-    if (message.kind === 'closed') return;
+    if (message.kind === 'closed' || message.kind === 'integrity') return;
     if (message.kind !== 'outcomes') {
       this.#opened.resolve(message);
       return;

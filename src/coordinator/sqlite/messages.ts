@@ -55,4 +55,13 @@ export interface WorkerClosed {
   readonly kind: 'closed';
 }
 
-export type WorkerMessage = WorkerOpened | WorkerOutcomes | WorkerClosed;
+/** `workerData` of a worker that only checks a database file, and its one message. */
+export interface IntegrityCheck {
+  readonly integrityOf: string;
+}
+export interface IntegrityFound {
+  readonly kind: 'integrity';
+  readonly faults: readonly string[];
+}
+
+export type WorkerMessage = WorkerOpened | WorkerOutcomes | WorkerClosed | IntegrityFound;

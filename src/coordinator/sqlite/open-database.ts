@@ -100,7 +100,8 @@ function migrate(path: string, database: SqlDatabase): void {
   if (found < MIGRATIONS.length) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-function refusal(path: string, error: unknown): unknown {
+/** An error of SQLite as one line for a person. */
+export function asRefusal(path: string, error: unknown): unknown {
   if (error instanceof DatabaseRefused) return error;
   const message = (error as Error).message;
   switch (sqliteResultCode(error)) {
@@ -133,6 +134,6 @@ export function openDatabase(options: OpenDatabaseOptions): SqlDatabase {
     } catch {
       // The first failure is the one to tell.
     }
-    throw refusal(options.path, error);
+    throw asRefusal(options.path, error);
   }
 }

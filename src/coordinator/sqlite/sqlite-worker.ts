@@ -5,7 +5,8 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import type { SqlDatabase } from './driver.ts';
 import { GroupCommit } from './group-commit.ts';
-import type { SqliteWorkerOptions, WorkerCall, WorkerMessage, WorkerRequest } from './messages.ts';
+import { integrityFaults } from './integrity.ts';
+import type { IntegrityCheck, SqliteWorkerOptions, WorkerCall, WorkerMessage, WorkerRequest } from './messages.ts';
 import { openDatabase } from './open-database.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
@@ -53,8 +54,13 @@ function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOp
 }
 
 function main(port: MessagePort): void {
-  const options = workerData as SqliteWorkerOptions;
+  const options = workerData as SqliteWorkerOptions | IntegrityCheck;
   try {
+    if ('integrityOf' in options) {
+      const faults = integrityFaults(options.integrityOf);
+      port.postMessage({ kind: 'integrity', faults } satisfies WorkerMessage);
+      return;
+    }
     serve(port, openDatabase(options), options);
   } catch (error) {
     port.postMessage({ kind: 'refused', message: (error as Error).message } satisfies WorkerMessage);

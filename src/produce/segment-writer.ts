@@ -9,7 +9,6 @@
  * anything newer is accepted for them: a producer's retry would otherwise find its successor in the log already.
  */
 import { type ErrorCode, Errors } from '../common/errors.ts';
-import type { Logger } from '../common/logger.ts';
 import type { Time, Timer } from '../common/time.ts';
 import type { PartitionKey } from '../common/topic-id-partition.ts';
 import { ActiveSegment } from './active-segment.ts';
@@ -23,7 +22,6 @@ const MAX_BATCHES_PER_SEGMENT = 8_192;
 
 export interface SegmentWriterOptions {
   readonly time: Time;
-  readonly logger: Logger;
   readonly pipeline: SegmentPipeline;
   /** A segment closes at this size; one request above it is not split. */
   readonly maxSegmentBytes: number;

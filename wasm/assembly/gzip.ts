@@ -9,7 +9,8 @@ import {
   TRUNCATED,
 } from '../../src/record/compression/decompression-status';
 import { CRC32_WORK_BYTES, crc32 } from './crc32';
-import { INFLATE_CONSUMED, INFLATE_SCRATCH_BYTES, inflate } from './inflate';
+import { inflate } from './inflate';
+import { INFLATE_CONSUMED, INFLATE_SCRATCH_BYTES } from './inflate-tables';
 
 const MAGIC: u16 = 0x8b1f;
 const DEFLATE: u8 = 8;

@@ -39,6 +39,12 @@ describe('joining and reconciling', () => {
     driver.heartbeat({ memberId: 'a', memberEpoch: 1 });
     driver.heartbeat({ memberId: 'a', memberEpoch: 1, topicPartitions: partitions(0, 1, 2, 3) });
     expect(driver.stored).toHaveLength(stored);
+    driver.heartbeat(join('b'));
+    driver.heartbeat({ memberId: 'a', memberEpoch: 1 });
+    const reconciling = driver.stored.length;
+    driver.heartbeat({ memberId: 'a', memberEpoch: 1 });
+    driver.heartbeat({ memberId: 'b', memberEpoch: 2 });
+    expect(driver.stored).toHaveLength(reconciling);
   });
 
   it('moves a partition only when its owner has given it up', () => {

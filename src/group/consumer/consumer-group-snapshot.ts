@@ -28,13 +28,25 @@ interface StoredConsumerGroup extends Omit<ConsumerGroupSnapshot, 'members' | 't
   readonly target: readonly (readonly [memberId: string, partitions: readonly TopicPartitions[]])[];
 }
 
-export function writeConsumerSnapshot(snapshot: ConsumerGroupSnapshot): string {
-  const stored: StoredConsumerGroup = {
-    ...snapshot,
-    members: snapshot.members.map(writeMember),
-    target: [...snapshot.target].map(([memberId, partitions]) => [memberId, toTopics(partitions)]),
-  };
-  return JSON.stringify(stored);
+/** Members and partition sets are values, and most are the same from one snapshot to the next. */
+const memberTexts = new WeakMap<ConsumerMember, string>();
+const partitionTexts = new WeakMap<PartitionSet, string>();
+
+export function writeConsumerSnapshot({ members, target, ...rest }: ConsumerGroupSnapshot): string {
+  const memberText = members.map((member) => textOf(memberTexts, member, writeMember)).join(',');
+  const targetText = [...target]
+    .map(([memberId, partitions]) => `[${JSON.stringify(memberId)},${textOf(partitionTexts, partitions, toTopics)}]`)
+    .join(',');
+  return `${JSON.stringify(rest).slice(0, -1)},"members":[${memberText}],"target":[${targetText}]}`;
+}
+
+function textOf<T extends object>(texts: WeakMap<T, string>, value: T, write: (value: T) => unknown): string {
+  let text = texts.get(value);
+  if (text === undefined) {
+    text = JSON.stringify(write(value));
+    texts.set(value, text);
+  }
+  return text;
 }
 
 /** @throws SyntaxError or TypeError when `text` is not what `writeConsumerSnapshot` wrote */

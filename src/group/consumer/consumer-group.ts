@@ -283,8 +283,7 @@ export class ConsumerGroup implements GroupMachine {
   #assign(): void {
     const members = [...this.members];
     this.#assignorName = preferredAssignor(members);
-    const assignor = assignors.get(this.#assignorName)!;
-    this.#target = assignor({
+    const target = assignors.get(this.#assignorName)!({
       members: members.map((member) => ({
         memberId: member.memberId,
         instanceId: member.instanceId,
@@ -293,6 +292,9 @@ export class ConsumerGroup implements GroupMachine {
       })),
       partitionsOf: (topicId) => this.members.partitionsOf(topicId),
     });
+    const unlessSame = (before: PartitionSet, after: PartitionSet): PartitionSet =>
+      sameSet(before, after) ? before : after;
+    this.#target = new Map([...target].map(([memberId, set]) => [memberId, unlessSame(this.targetOf(memberId), set)]));
     this.#targetEpoch = this.#groupEpoch;
     this.#abandoned = false;
     this.#changed = true;

@@ -13,6 +13,7 @@ import {
   NO_PARTITIONS,
   ofTopics,
   type PartitionSet,
+  sameSet,
   union,
 } from './partition-set.ts';
 
@@ -28,8 +29,18 @@ export interface Reconciliation {
   readonly isFree: (key: PartitionKey) => boolean;
 }
 
-/** The member after the step; the same one when there is nothing to do. */
+/** The member after the step; the same value when there is nothing to do, or nothing to be had yet. */
 export function reconcile(member: ConsumerMember, to: Reconciliation): ConsumerMember {
+  const after = step(member, to);
+  return isSame(member, after) ? member : after;
+}
+
+function isSame(a: ConsumerMember, b: ConsumerMember): boolean {
+  if (a.state !== b.state || a.memberEpoch !== b.memberEpoch) return false;
+  return sameSet(a.assigned, b.assigned) && sameSet(a.pendingRevocation, b.pendingRevocation);
+}
+
+function step(member: ConsumerMember, to: Reconciliation): ConsumerMember {
   if (isReconciledTo(member, to.targetEpoch) && !to.subscriptionChanged) return member;
   if (member.state === 'Stable' && member.memberEpoch === to.targetEpoch) return shrink(member, to);
   if (member.state !== 'UnrevokedPartitions') return next(member, member.memberEpoch, to);

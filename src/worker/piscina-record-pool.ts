@@ -11,10 +11,10 @@ import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import type { BatchVerdict } from '../record/batch-validator.ts';
-import { ATTRIBUTES, RECORDS } from '../record/kernel-layout.ts';
+import { ATTRIBUTES, RECORD_COUNT, RECORDS } from '../record/kernel-layout.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
 import type { AssignedRun, AssignOffsetsOptions, ValidatedBatch, ValidationOptions } from '../record/validation.ts';
-import { estimateUs } from './hand-over-policy.ts';
+import { estimateUs, type FirstBatch } from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 import type { RecordPool, TimestampedOffset } from './record-pool.ts';
 import { runTask } from './record-tasks.ts';
@@ -76,6 +76,7 @@ export async function openRecordPool(options: RecordPoolOptions = {}): Promise<R
     runInline: (task) => runTask(kernel, task),
     threads,
     queueMaxBytes: settings.queueMaxBytes,
+    time: settings.time,
   });
   return new PiscinaRecordPool({ kernel, slabs, scheduler, logger: settings.logger });
 }
@@ -137,11 +138,16 @@ class PiscinaRecordPool implements RecordPool {
 
   /** One promise for a task that ran inline: most do, and further ones would cost as much as the task. */
   async #run<T>(task: RecordTask, convert: (result: RecordTaskResult) => T): Promise<T> {
-    const attributes = task.size >= RECORDS ? this.#kernel.view.getUint16(task.address + ATTRIBUTES) : 0;
-    const started = this.#scheduler.run(task, estimateUs(task, attributes));
+    const started = this.#scheduler.run(task, estimateUs(task, this.#firstBatch(task)));
     const result = started instanceof Promise ? await started : started;
     if (result.kind === 'failed') this.#logger.error({ task: task.kind, size: task.size }, result.message);
     return convert(result);
+  }
+
+  #firstBatch({ address, size }: RecordTask): FirstBatch {
+    if (size < RECORDS) return { attributes: 0, recordCount: 0 };
+    const { view } = this.#kernel;
+    return { attributes: view.getUint16(address + ATTRIBUTES), recordCount: view.getInt32(address + RECORD_COUNT) };
   }
 
   /** A rebuilt batch came as an array of its own; it moves into a slab, as every other byte of records does. */

@@ -6,11 +6,13 @@
  * Main thread; owned by the record pool.
  */
 import { ApiError } from '../common/errors.ts';
+import type { Time } from '../common/time.ts';
 import {
   HAND_OVER_MAX_US,
   HAND_OVER_MIN_US,
   HAND_OVERS_PER_WORKER,
   LARGE_BUDGET_US,
+  MEASURED_FROM_US,
   SMALL_BUDGET_US,
   WORTH_HANDING_OVER_US,
 } from './hand-over-policy.ts';
@@ -29,6 +31,7 @@ export interface TaskSchedulerOptions {
   /** Undefined runs everything inline. */
   readonly threads: WorkerThreads | undefined;
   readonly queueMaxBytes: number;
+  readonly time: Time;
 }
 
 /** First in, first out, with the sum of its costs. */
@@ -139,9 +142,16 @@ export class TaskScheduler {
   }
 
   #runInline(task: RecordTask, costUs: number): RecordTaskResult {
-    this.#spentUs += costUs;
-    if (this.#options.threads) this.#armTurn();
-    return this.#options.runInline(task);
+    const { threads, runInline, time } = this.#options;
+    if (threads) this.#armTurn();
+    if (costUs < MEASURED_FROM_US) {
+      this.#spentUs += costUs;
+      return runInline(task);
+    }
+    const beforeMs = time.monotonicMs();
+    const result = runInline(task);
+    this.#spentUs += Math.max(costUs, (time.monotonicMs() - beforeMs) * 1000);
+    return result;
   }
 
   /** The next turn of the event loop has a budget of its own. */

@@ -2,7 +2,8 @@
  * The worker threads: piscina, watched for hand-overs that never end, with regions given back when a thread has exited.
  *
  * Main thread; owned by the record pool. piscina itself replaces a thread that died. A stuck one is ended here, and its
- * hand-over fails once it has exited, never before: until then it may still write.
+ * hand-over fails once it has exited, never before: until then it may still write. (A thread that failed by itself has
+ * stopped running the kernel when its error arrives.)
  */
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
@@ -82,6 +83,7 @@ class PiscinaThreads implements WorkerThreads {
 
   async run(tasks: readonly RecordTask[]): Promise<RecordTaskResult[]> {
     this.#running++;
+    this.#watchExits();
     this.#armWatchdog();
     try {
       return (await this.#piscina.run(tasks)) as RecordTaskResult[];

@@ -1,0 +1,110 @@
+/** The scheduler by itself, with threads that answer when the test says so. */
+import { describe, expect, it } from 'vitest';
+import { type Deferred, deferred } from '../../src/common/lifecycle.ts';
+import type { Time } from '../../src/common/time.ts';
+import { LARGE_BUDGET_US, SMALL_BUDGET_US } from '../../src/worker/hand-over-policy.ts';
+import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
+import { TaskScheduler } from '../../src/worker/task-scheduler.ts';
+
+const taskOf = (address: number, size = 1): RecordTask => ({
+  kind: 'find',
+  address,
+  size,
+  timestamp: 0n,
+  fromOffset: 0n,
+});
+const resultOf = (address: number): RecordTaskResult => ({
+  kind: 'find',
+  found: { offset: BigInt(address), timestamp: 0n },
+});
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function setUp(inlineMs: (task: RecordTask) => number = () => 0) {
+  let nowMs = 0;
+  const inline: number[] = [];
+  const groups: { tasks: readonly RecordTask[]; answer: Deferred<RecordTaskResult[]> }[] = [];
+  const time = { monotonicMs: () => nowMs } as Time;
+  const scheduler = new TaskScheduler({
+    time,
+    queueMaxBytes: 1000,
+    runInline: (task) => {
+      inline.push(task.address);
+      nowMs += inlineMs(task);
+      return resultOf(task.address);
+    },
+    threads: {
+      workers: 1,
+      run: (tasks) => {
+        const answer = deferred<RecordTaskResult[]>();
+        groups.push({ tasks, answer });
+        return answer.promise;
+      },
+      close: async () => {},
+    },
+  });
+  const finish = (): void => {
+    for (const { tasks, answer } of groups.splice(0)) answer.resolve(tasks.map(({ address }) => resultOf(address)));
+  };
+  return { scheduler, inline, groups, finish };
+}
+
+describe('task scheduler', () => {
+  it('runs what fits into the turn at once, and the rest of the small tasks in the turns after it', async () => {
+    const { scheduler, inline } = setUp();
+    const perTurn = SMALL_BUDGET_US / 2;
+    const all = Array.from({ length: 2.5 * perTurn }, (_, i) => scheduler.run(taskOf(i, 0), 2));
+    expect(inline.length).toBe(perTurn);
+    await nextTurn();
+    expect(inline.length).toBe(2 * perTurn);
+    await Promise.all(all);
+    expect(inline).toEqual(inline.toSorted((a, b) => a - b));
+    expect(inline.length).toBe(all.length);
+  });
+
+  it('hands large tasks over in groups, and gives each its own result', async () => {
+    const { scheduler, groups, finish } = setUp();
+    const all = Array.from({ length: 20 }, (_, i) => scheduler.run(taskOf(i), LARGE_BUDGET_US));
+    expect(groups.length).toBe(2);
+    expect(groups.every(({ tasks }) => tasks.length > 1)).toBe(true);
+    for (let i = 0; i < 10; i++) {
+      finish();
+      await nextTurn();
+    }
+    expect(await Promise.all(all)).toEqual(all.map((_, i) => resultOf(i)));
+    expect(scheduler.queuedBytes).toBe(0);
+  });
+
+  it('ends the turn after a task that took far longer than expected', async () => {
+    const { scheduler, inline } = setUp(() => 50);
+    const all = Array.from({ length: 5 }, (_, i) => scheduler.run(taskOf(i), 5));
+    expect(inline).toEqual([0]);
+    await nextTurn();
+    expect(inline).toEqual([0, 1]);
+    await Promise.all(all);
+  });
+
+  it('tells the callers of a lost worker to try again, and goes on', async () => {
+    const { scheduler, groups, finish } = setUp();
+    const [, lost] = [scheduler.run(taskOf(0), LARGE_BUDGET_US), scheduler.run(taskOf(1), 5000)];
+    groups.splice(0)[0]!.answer.reject(new Error('exited'));
+    await expect(lost).rejects.toMatchObject({ code: 'KAFKA_STORAGE_ERROR', retriable: true });
+    const next = scheduler.run(taskOf(2), 5000);
+    finish();
+    expect(await next).toEqual(resultOf(2));
+  });
+
+  it('refuses more bytes than it may hold, and waits for the others at close', async () => {
+    const { scheduler, finish } = setUp();
+    const held = scheduler.run(taskOf(1, 900), 5000);
+    expect(() => scheduler.run(taskOf(2, 200), 5000)).toThrow(/900 bytes waiting, limit 1000/);
+    let closed = false;
+    const closing = scheduler.close().then(() => {
+      closed = true;
+    });
+    await nextTurn();
+    expect(closed).toBe(false);
+    expect(() => scheduler.run(taskOf(3), 1)).toThrow(/closed/);
+    finish();
+    await Promise.all([held, closing]);
+  });
+});

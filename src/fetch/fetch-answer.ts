@@ -11,9 +11,6 @@ import type { FetchMemory } from './fetch-memory.ts';
 import type { FetchPartitionData, FetchResult } from './fetch-request.ts';
 import type { FetchSlot } from './fetch-slot.ts';
 
-/** Past the pin limit an answer gets this much, copied out of the shared slabs, or one batch. */
-const COPY_BYTES = 64 * 1024;
-
 const NO_RECORDS: readonly Uint8Array[] = [];
 const NO_ABORTED: FetchPartitionData['abortedTransactions'] = [];
 
@@ -89,7 +86,7 @@ export class FetchAnswer {
     const limit = Math.min(this.#budget - this.#bytes, slot.partition.maxBytes - takenBytes);
     if (limit <= 0 && !isFirst) return undefined;
     const mayPin = this.#memory.mayPin(run.slab);
-    const slice = sliceBatches(run, offset, mayPin ? limit : Math.min(limit, COPY_BYTES), isFirst);
+    const slice = sliceBatches(run, offset, mayPin ? limit : Math.min(limit, this.#memory.copyBytes), isFirst);
     const taken = slice && (mayPin ? this.#pin(slice, run.slab) : this.#copy(slice));
     if (taken) this.#bytes += taken.bytes.length;
     return taken;

@@ -9,6 +9,9 @@
 import { assert } from '../common/assert.ts';
 import type { Slab, SlabPool } from '../worker/slab-pool.ts';
 
+/** Past the pin limit an answer gets at most this much, or one batch, as a copy. */
+const COPY_BYTES = 64 * 1024;
+
 /** Frees memory that can be had back (the local view); returns whether it freed any. */
 export type Reclaim = (wantedBytes: number) => boolean;
 
@@ -71,6 +74,11 @@ export class FetchMemory {
     const pins = this.#pins.get(slab) ?? 0;
     if (pins === 0) this.#pinnedBytes += slab.bytes.length;
     this.#pins.set(slab, pins + 1);
+  }
+
+  /** How much an answer may copy now: it shrinks with what is left, so that very many slow readers get a little each. */
+  get copyBytes(): number {
+    return Math.min(COPY_BYTES, Math.floor((this.maxPinnedBytes - this.#pinnedBytes) / 512));
   }
 
   /** A slab for an answer's own copy, pinned from the start; undefined when answers hold too much already. */

@@ -116,15 +116,31 @@ export class FetchFixture {
     const runs: RewrittenRun[] = [];
     for (const [index, batch] of batches.entries()) {
       const { baseOffset, logAppendTimeMs } = result.batches[index]!;
-      const slab = this.recordPool.slabs.lease(batch.size, 'append')!;
-      slab.bytes.set(body[index + 1]!);
-      const lastOffset = baseOffset + BigInt(batch.lastOffsetDelta);
-      await this.recordPool.assignOffsets(slab.bytes, { baseOffset, lastOffset, leaderEpoch: 0, logAppendTimeMs });
-      runs.push({ topicIdPartition: batch.topicIdPartition, baseOffset, lastOffset, bytes: slab.bytes, slab });
+      runs.push(await this.rewritten(batch.topicIdPartition, body[index + 1]!, baseOffset, logAppendTimeMs));
     }
     this.service.onCommitted(runs);
     this.service.onCommitSettled(objectKey);
     return { objectKey, result };
+  }
+
+  /** A batch as the append path hands it over after its commit. */
+  async rewritten(
+    topicIdPartition: TopicIdPartition,
+    batch: Uint8Array,
+    baseOffset: bigint,
+    logAppendTimeMs = -1n,
+  ): Promise<RewrittenRun> {
+    const slab = this.recordPool.slabs.lease(batch.length, 'append')!;
+    slab.bytes.set(batch);
+    const lastOffset = baseOffset + BigInt(Buffer.from(batch).readInt32BE(23));
+    await this.recordPool.assignOffsets(slab.bytes, { baseOffset, lastOffset, leaderEpoch: 0, logAppendTimeMs });
+    return { topicIdPartition, baseOffset, lastOffset, bytes: slab.bytes, slab };
+  }
+
+  /** The commit of an object that holds one batch behind its version byte. */
+  commitRequest(objectKey: string, topicIdPartition: TopicIdPartition, batch: Buffer) {
+    const { body, batches } = this.#segment([[topicIdPartition, [batch]]]);
+    return this.#request(objectKey, body, batches);
   }
 
   #segment(content: SegmentContent): { objectKey: string; body: Uint8Array[]; batches: CommitBatch[] } {

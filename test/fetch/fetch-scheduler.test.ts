@@ -252,6 +252,21 @@ describe('FetchScheduler', () => {
     for (const [i, ticket] of tickets.entries()) await expectRead(ticket, i * 5000, 600);
   });
 
+  it('collects for a short window while it is busy, where that is asked for', async () => {
+    open({ maxGets: 4, collectWindowMs: 5 });
+    const busy = [scheduler.read(range(0, 10, 'x'), 'hot'), scheduler.read(range(0, 10, 'y'), 'hot')];
+    await settle();
+    expect(held.made).toHaveLength(2); // an idle scheduler does not wait
+    const tickets = [scheduler.read(range(0, 50), 'hot')];
+    await time.advance(4);
+    tickets.push(scheduler.read(range(50, 50), 'hot'));
+    expect(held.made).toHaveLength(2);
+    await time.advance(1);
+    expect(held.made.slice(2)).toEqual([{ objectKey: 'a', position: 0, size: 100 }]);
+    held.answerAll();
+    for (const ticket of [...busy, ...tickets]) (await ticket.bytes).slab.release();
+  });
+
   it('keeps a GET free for hot reads, and starves nobody', async () => {
     open({ maxGets: 4 });
     const cold = Array.from({ length: 10 }, (_, i) => scheduler.read(range(i * 5000, 10, 'cold'), 'cold'));

@@ -1,5 +1,5 @@
 /** Opening an S3 storage: one clear line for everything that can be set up wrong, and no secret in any of them. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openS3ObjectStorage, S3ObjectStorage, type S3StorageConfig } from '../../../src/s3.ts';
 import { StorageError, type StorageErrorKind } from '../../../src/storage/object-storage.ts';
 import { S3Double, type S3DoubleOptions } from '../../support/s3/s3-double.ts';
@@ -144,6 +144,36 @@ describe('openS3ObjectStorage', () => {
 });
 
 describe('S3ObjectStorage', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('finds the endpoints of AWS as the SDK does, without asking anyone', async () => {
+    const credentials = { accessKeyId: 'A', secretAccessKey: 'hunter2' };
+    const describeBucket = async (bucket: string): Promise<string> => {
+      const storage = await S3ObjectStorage.open({ bucket, region: 'eu-central-1', credentials });
+      await storage.close();
+      return storage.description;
+    };
+    expect(await describeBucket('my-bucket')).toBe(
+      's3://my-bucket/ at https://my-bucket.s3.eu-central-1.amazonaws.com (eu-central-1)',
+    );
+    expect(await describeBucket('my.bucket')).toBe(
+      's3://my.bucket/ at https://s3.eu-central-1.amazonaws.com (eu-central-1)',
+    );
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', 'http://127.0.0.1:9');
+    expect(await describeBucket('my-bucket')).toContain('127.0.0.1:9');
+  });
+
+  it('says that the region is missing', async () => {
+    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
+    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/dev/null');
+    await expect(S3ObjectStorage.open({ bucket: 'my-bucket' })).rejects.toMatchObject({
+      kind: 'denied',
+      message: expect.stringMatching(/^cannot resolve where bucket my-bucket is: Region is missing/),
+    });
+  });
+
   it('sends the checksum, the encryption settings and, when told to, a signed payload', async () => {
     const double = await start();
     const serverSideEncryption = { algorithm: 'aws:kms', kmsKeyId: 'key-1' } as const;

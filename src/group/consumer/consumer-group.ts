@@ -141,11 +141,6 @@ export class ConsumerGroup implements GroupMachine {
     };
   }
 
-  /** Has it stored though nothing else changed. */
-  keep(): void {
-    this.#changed = true;
-  }
-
   /** Nothing is ever parked here. */
   failParked(_error: ErrorCode): void {}
 

@@ -22,6 +22,8 @@ import type { BenchContext, Side } from './harness.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const PARTITIONS = 4;
+/** The records' timestamps are fixed and old; retention would take them away in the middle of a long run. */
+const BENCH_TOPIC = { name: 'bench', partitions: PARTITIONS, configs: { 'retention.ms': '-1' } };
 
 /** `batches` of `batchBytes` each in flight at a time, spread over the partitions. */
 interface Workload {
@@ -46,7 +48,7 @@ async function inProcess(bench: BenchContext, workload: Workload): Promise<void>
   // No waiting for company: a segment closes as soon as the batches of one round are placed.
   await using engine = await openEngine({ objectStorage, coordinator }, { produceCommitIntervalMs: 0 });
   await using cold = await openEngine({ objectStorage, coordinator }, { fetchLocalViewBytes: 0 });
-  const [topic] = await engine.createTopics([{ name: 'bench', partitions: PARTITIONS }]);
+  const [topic] = await engine.createTopics([BENCH_TOPIC]);
   const partitions = Array.from({ length: PARTITIONS }, (_, partition) => ({ topicId: topic!.topicId, partition }));
   const copy = copier(records, workload.batches);
   const append = () => appendAll(engine, partitions, records, workload.batches);
@@ -74,7 +76,7 @@ async function overTcp(bench: BenchContext, workload: Workload): Promise<void> {
   await using objectStorage = new InMemoryObjectStorage();
   await using coordinator = new InMemoryDisklessCoordinator();
   await using engine = await openEngine({ objectStorage, coordinator }, { produceCommitIntervalMs: 0 });
-  await engine.createTopics([{ name: 'bench', partitions: PARTITIONS }]);
+  await engine.createTopics([BENCH_TOPIC]);
   const topicId = (await engine.listTopics())[0]!.topicId;
   await using server = await startKafkaServer(engine, { coordinator, listen: { host: '127.0.0.1', port: 0 } });
   await using client = await FloodClient.connect(server.listener);

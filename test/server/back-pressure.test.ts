@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const PRODUCERS = 4;
 const BATCHES_EACH = 32;
 /** What all producers want to send: eight times what the host may hold of it. */
-const BATCH = plainBatch(8, 128 * 1024 - 128, { producerId: -1n });
+const BATCH = plainBatch(8, 128 * 1024 - 128, { baseTimestamp: BigInt(Date.now()) });
 const TOTAL_BYTES = PRODUCERS * BATCHES_EACH * BATCH.length;
 
 let host: ChildProcess;

@@ -113,7 +113,9 @@ const text = (value: Buffer | string | null | undefined): string | null => value
 it('loses, doubles and displaces nothing when the host is killed in the middle', { timeout: 60_000 }, async () => {
   const admin = client().admin();
   await admin.connect();
-  await admin.createTopics({ topics: [{ topic: TOPIC, numPartitions: PARTITIONS }] });
+  // The records' timestamps are old; retention must not take them away.
+  const configEntries = [{ name: 'retention.ms', value: '-1' }];
+  await admin.createTopics({ topics: [{ topic: TOPIC, numPartitions: PARTITIONS, configEntries }] });
 
   let sends = 0;
   let killed: Promise<void> | undefined;

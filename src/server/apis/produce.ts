@@ -3,7 +3,7 @@
  * reach `engine.append` is the order in which they came, because nothing but the topics view (itself in order) is
  * awaited before.
  */
-import { type ErrorCode, Errors } from '../../common/errors.ts';
+import { type ErrorCode, Errors, errorName } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import { ZERO_UUID } from '../../common/uuid.ts';
 import type { AppendPartition, AppendResult } from '../../engine/diskless-engine.ts';
@@ -40,7 +40,10 @@ export function produceHandler(broker: Broker): ApiHandler {
       return answer(request, append.response(results));
     },
 
-    errorResponse: (error, request) => answer(request, everywhere(request, error, null)) ?? { responses: [] },
+    errorResponse(error, request) {
+      if (request.acks === 0) throw new CloseConnectionError(`failed with acks=0: ${errorName(error)}`);
+      return everywhere(request, error, null);
+    },
   });
 }
 

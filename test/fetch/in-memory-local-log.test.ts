@@ -110,7 +110,7 @@ describe('InMemoryLocalLog', () => {
           (sum, slab) => sum + (slab as RewrittenRun['slab']).bytes.length,
           0,
         );
-        expect(log.sizeBytes).toBe(slabBytes + heldRuns * 400);
+        expect(log.sizeBytes).toBe(slabBytes + slabs.size * 512 + heldRuns * 320);
         log.close();
         expect(log.sizeBytes).toBe(0);
         for (const run of pinned) memory.unpin(run.slab);

@@ -17,6 +17,10 @@ export interface PackedCommit extends Omit<CommitFileRequest, 'batches'> {
 const NUMBERS = 8;
 const BIGINTS = 2;
 
+export function batchesIn({ bigints }: PackedCommit): number {
+  return bigints.length / BIGINTS;
+}
+
 export function packCommit(request: CommitFileRequest): PackedCommit {
   const { batches, ...header } = request;
   const partitions: TopicIdPartition[] = [];
@@ -43,7 +47,7 @@ export function packCommit(request: CommitFileRequest): PackedCommit {
 
 export function unpackCommit(packed: PackedCommit): CommitFileRequest {
   const { partitions, numbers, bigints, ...header } = packed;
-  const batches = Array.from({ length: bigints.length / BIGINTS }, (_, index): CommitBatch => {
+  const batches = Array.from({ length: batchesIn(packed) }, (_, index): CommitBatch => {
     const at = index * NUMBERS;
     return {
       topicIdPartition: partitions[numbers[at]!]!,

@@ -8,10 +8,24 @@ import { GroupCommit } from './group-commit.ts';
 import { integrityFaults } from './integrity.ts';
 import type { IntegrityCheck, SqliteWorkerOptions, WorkerCall, WorkerMessage, WorkerRequest } from './messages.ts';
 import { openDatabase } from './open-database.ts';
+import { batchesIn, type PackedCommit } from './packed-commit.ts';
 import { SqliteStore } from './sqlite-store.ts';
 
-/** Bounds one transaction, and with it how long the first caller in it waits for the last. */
+/** Bounds of one transaction, and with them how long the first caller in it waits for the last. */
 const MAX_CALLS_PER_TRANSACTION = 256;
+const MAX_BATCHES_PER_TRANSACTION = 6_000;
+
+/** The next calls for one transaction: at least one, taken off the front. */
+function takeCalls(waiting: WorkerCall[]): WorkerCall[] {
+  let batches = 0;
+  let count = 0;
+  while (count < waiting.length && count < MAX_CALLS_PER_TRANSACTION && batches < MAX_BATCHES_PER_TRANSACTION) {
+    const { operation, args } = waiting[count]!;
+    if (operation === 'commitFile') batches += batchesIn(args[0] as PackedCommit);
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
 
 function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOptions): void {
   let nowMs = 0;
@@ -27,7 +41,7 @@ function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOp
 
   const drain = (): void => {
     scheduled = false;
-    const calls = waiting.splice(0, MAX_CALLS_PER_TRANSACTION);
+    const calls = takeCalls(waiting);
     if (calls.length > 0) post({ kind: 'outcomes', outcomes: groupCommit.run(calls) });
     if (waiting.length > 0) schedule();
     else if (closing) close();

@@ -115,20 +115,17 @@ BEGIN
     c_id[c] := l_id[c_log[c]];
     c_append[c] := l_append[c_log[c]];
   END LOOP;
-  FOR r IN
-    SELECT x.ix, p.producer_epoch, p.next_sequence, p.last_append_time_ms, p.huge
-    FROM unnest(c_id, c_producer) WITH ORDINALITY x (log_id, producer_id, ix)
-    JOIN producers p ON p.log_id = x.log_id AND p.producer_id = x.producer_id
-  LOOP
-    c := r.ix;
-    c_stored[c] := true;
-    IF v_now - r.last_append_time_ms < p_expiration THEN
-      c_epoch[c] := r.producer_epoch;
-      c_huge[c] := r.huge;
-      c_next[c] := r.next_sequence;
-      c_kept[c] := true;
-    END IF;
-  END LOOP;
+  IF chains_n > 0 THEN
+    SELECT array_agg(s.stored), array_agg(s.kept), array_agg(CASE WHEN s.kept THEN s.producer_epoch END),
+      array_agg(coalesce(s.next_sequence, 0)), array_agg(s.kept AND s.huge)
+    INTO c_stored, c_kept, c_epoch, c_next, c_huge
+    FROM (
+      SELECT p.log_id IS NOT NULL AS stored, coalesce(v_now - p.last_append_time_ms < p_expiration, false) AS kept,
+        p.producer_epoch, p.next_sequence, p.huge
+      FROM unnest(c_id, c_producer) WITH ORDINALITY x (log_id, producer_id, ix)
+      LEFT JOIN producers p ON p.log_id = x.log_id AND p.producer_id = x.producer_id ORDER BY x.ix
+    ) s;
+  END IF;
 
   FOR i IN 1..n LOOP
     l := b_log[i];

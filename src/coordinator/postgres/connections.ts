@@ -35,6 +35,8 @@ export interface ConnectionOptions {
 
 const INT8 = 20;
 const INT8_ARRAY = 1016;
+const INT4_ARRAY = 1007;
+const BOOL_ARRAY = 1000;
 /** A serialization failure and a deadlock: the only errors after which the transaction is certainly undone and worth repeating. */
 const REPEATABLE = new Set(['40001', '40P01']);
 const ATTEMPTS = 6;
@@ -42,24 +44,26 @@ const FIRST_PAUSE_MS = 5;
 /** How much longer than the server the client waits, to hear the server's own verdict if there is one. */
 const CLIENT_GRACE_MS = 2_000;
 
-function parseArray(text: string): (bigint | null)[] {
-  return text === '{}'
-    ? []
-    : text
-        .slice(1, -1)
-        .split(',')
-        .map((item) => (item === 'NULL' ? null : BigInt(item)));
+/** Arrays of numbers and booleans hold neither quotes nor, here, nulls; the client's own parser looks at each character. */
+function parseArray<T>(parseItem: (text: string) => T): (text: string) => T[] {
+  return (text) => (text === '{}' ? [] : text.slice(1, -1).split(',').map(parseItem));
 }
 
 type Parser = (text: string) => unknown;
+
+const PARSERS: ReadonlyMap<number, Parser> = new Map<number, Parser>([
+  [INT8, BigInt],
+  [INT8_ARRAY, parseArray(BigInt)],
+  [INT4_ARRAY, parseArray(Number)],
+  [BOOL_ARRAY, parseArray((text) => text === 't')],
+]);
 
 /** The client's own parsers, but that bigint columns are BigInt. */
 async function typeParsers(): Promise<PoolConfig['types']> {
   const { default: pg } = await import('pg');
   const getTypeParser = (oid: number, format?: 'text' | 'binary'): Parser => {
-    if (oid === INT8 && format !== 'binary') return BigInt as Parser;
-    if (oid === INT8_ARRAY && format !== 'binary') return parseArray;
-    return pg.types.getTypeParser(oid, format as 'text') as Parser;
+    const own = format === 'binary' ? undefined : PARSERS.get(oid);
+    return own ?? (pg.types.getTypeParser(oid, format as 'text') as Parser);
   };
   return { getTypeParser } as PoolConfig['types'];
 }

@@ -49,3 +49,12 @@ export function deferred<T>(): Deferred<T> {
   });
   return { promise, resolve, reject };
 }
+
+/**
+ * Keeps the process alive until the returned function is called. The timers of `Time` do not, so an owner that has work
+ * which only a timer will finish holds the process itself.
+ */
+export function holdProcess(): () => void {
+  const handle = setInterval(() => {}, 2 ** 31 - 1);
+  return () => clearInterval(handle);
+}

@@ -81,6 +81,7 @@ export interface EngineStats extends MaintenanceStats {
   readonly leasedBytes: number;
 }
 
+/** Keeps the process alive while it is open, like a listening socket. */
 export interface DisklessEngine extends AsyncDisposable {
   readonly status: EngineStatus;
   /** Why the status is `failed`: what has been appended stays readable, but nothing more can be appended. */

@@ -3,7 +3,7 @@
  * closes it all in order. Main thread. Storage and coordinator stay the caller's.
  */
 import { ApiError, type ErrorCode } from '../common/errors.ts';
-import { DisposalStack } from '../common/lifecycle.ts';
+import { DisposalStack, holdProcess } from '../common/lifecycle.ts';
 import { silentLogger } from '../common/logger.ts';
 import { noopMeter } from '../common/metrics.ts';
 import { systemRandom } from '../common/random.ts';
@@ -149,6 +149,8 @@ class Engine implements DisklessEngine {
   readonly #parts: Parts;
   #status: 'open' | 'closing' | 'closed' = 'open';
   #ending: Promise<void> | undefined;
+  /** An open engine keeps the process alive, like a listening socket: an append may wait for nothing but a timer. */
+  readonly #letProcessEnd = holdProcess();
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -290,6 +292,7 @@ class Engine implements DisklessEngine {
       await parts.dispose();
     } finally {
       this.#status = 'closed';
+      this.#letProcessEnd();
     }
   }
 

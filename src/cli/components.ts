@@ -2,7 +2,6 @@
  * What `--data`, `--storage` and `--coordinator` mean: opens the object storage and the coordinator behind a broker.
  * Clients of S3 and PostgreSQL are loaded only when they are asked for.
  */
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DisposalStack } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
@@ -11,6 +10,7 @@ import { randomUuid } from '../common/uuid.ts';
 import { CoordinatorError, type DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import { openSqliteCoordinator } from '../coordinator/sqlite-diskless-coordinator.ts';
 import { LocalDirectoryObjectStorage } from '../storage/local-directory-object-storage.ts';
+import { makeFolder } from '../storage/make-folder.ts';
 import { type ObjectStorage, StorageError } from '../storage/object-storage.ts';
 import { CliError, UsageError } from './command.ts';
 import { type DataFolder, holderOf, openDataFolder, removeHolder, writeHolder } from './data-folder.ts';
@@ -76,7 +76,7 @@ async function openCoordinator(
   if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where, logger);
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   try {
     const coordinator = await openSqliteCoordinator({ path, ...(folder && { clusterId: folder.clusterId }) });
     await checkCluster(coordinator, where === undefined ? folder : undefined);

@@ -11,9 +11,10 @@
  * process however that ends. `shoal.json` is written first, whole or not at all (temp file, fsync, rename, fsync of the
  * folder), so that a folder without one is new or not ours.
  */
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isUuid, type Uuid } from '../common/uuid.ts';
+import { makeFolder } from '../storage/make-folder.ts';
 import { CliError } from './command.ts';
 
 /** Raise it when an older Shoal could no longer use the folder, and migrate older folders in `openDataFolder`. */
@@ -64,7 +65,7 @@ async function manifestOf(path: string, { version, newClusterId }: DataFolderOpt
   const manifest: Manifest = found
     ? { ...found, writtenBy: version }
     : { formatVersion: FORMAT_VERSION, clusterId: newClusterId(), createdBy: version, writtenBy: version };
-  await mkdir(path, { recursive: true });
+  await makeFolder(path);
   await writeDurably(path, 'shoal.json', `${JSON.stringify(manifest, null, 2)}\n`);
   return manifest;
 }
@@ -138,6 +139,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied; make it writable or point --data elsewhere',
   EPERM: 'permission denied; make it writable or point --data elsewhere',
   EROFS: 'the file system is read-only; point --data elsewhere',
+  ENOENT: 'no folder can be made there; point --data elsewhere',
   ENOSPC: 'the disk is full; make room and start again',
   ENOTDIR: 'a part of the path is a file; point --data at a folder',
 };

@@ -17,6 +17,7 @@ import { checkKey, checkRange, OperationGate } from './arguments.ts';
 import { fromErrno } from './errno.ts';
 import { FolderSync } from './folder-sync.ts';
 import { listFiles } from './list-files.ts';
+import { makeFolder } from './make-folder.ts';
 import {
   type DeleteResult,
   type GetOptions,
@@ -67,7 +68,7 @@ export class LocalDirectoryObjectStorage implements ObjectStorage {
   }
 
   async #prepare(): Promise<void> {
-    const firstCreated = await mkdir(this.#root, { recursive: true });
+    const firstCreated = await makeFolder(this.#root);
     if (firstCreated) await this.#folders.sync(dirname(firstCreated));
     await rm(join(this.#root, TEMP_FOLDER), { recursive: true, force: true });
     await mkdir(join(this.#root, TEMP_FOLDER));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -78,6 +78,13 @@ describe('openDataFolder', () => {
     await expect(openDataFolder(join(file, 'sub'), options)).rejects.toThrow('a part of the path is a file');
   });
 });
+
+it.skipIf(!existsSync('/proc/self'))(
+  'refuses a place where no folder can be made, instead of trying for ever',
+  async () => {
+    await expect(openDataFolder('/proc/shoal/data', options)).rejects.toThrow('no folder can be made there');
+  },
+);
 
 describe('the holder of a folder', () => {
   it('is named while it lives', async () => {

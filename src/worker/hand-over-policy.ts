@@ -10,12 +10,15 @@ import { CODEC_MASK } from '../record/kernel-layout.ts';
 import type { CompressionType } from '../record/validation.ts';
 import type { RecordTask } from './messages.ts';
 
-/** Below this a task costs the main thread less to do than to hand over. */
-export const WORTH_HANDING_OVER_US = 12;
+/**
+ * Below this a task is done on the main thread: handing it over gains nothing. That is any uncompressed batch up to 64 KiB;
+ * checking it is bound by memory, which threads share, so that even two workers were slower in every mix measured.
+ */
+export const WORTH_HANDING_OVER_US = 30;
 /** What the main thread may spend on such small tasks in one turn of its event loop, microseconds. */
-export const SMALL_BUDGET_US = 2000;
+export const SMALL_BUDGET_US = 4000;
 /** And up to where in a turn it takes on larger ones, which a worker could do. */
-export const LARGE_BUDGET_US = 250;
+export const LARGE_BUDGET_US = 1500;
 /** The least work worth a hand-over. */
 export const HAND_OVER_MIN_US = 400;
 /** The most in one hand-over, unless a single task is larger: beyond it, waiting costs more than handing over again. */

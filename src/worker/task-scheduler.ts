@@ -182,7 +182,8 @@ export class TaskScheduler {
   /** Hands over groups as long as there is enough for one and a worker to take it. */
   #handOver(): void {
     while (this.#large.costUs >= HAND_OVER_MIN_US && this.#handOvers < this.#handOversMax) {
-      const shareUs = this.#large.costUs / (this.#handOversMax - this.#handOvers);
+      // A part of what is left, so that the last hand-overs are small and all workers end at about the same time.
+      const shareUs = this.#large.costUs / this.#handOversMax;
       void this.#send(this.#large.take(Math.min(HAND_OVER_MAX_US, Math.max(HAND_OVER_MIN_US, shareUs))));
     }
   }

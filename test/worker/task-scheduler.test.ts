@@ -2,7 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Deferred, deferred } from '../../src/common/lifecycle.ts';
 import type { Time } from '../../src/common/time.ts';
-import { LARGE_BUDGET_US, SMALL_BUDGET_US } from '../../src/worker/hand-over-policy.ts';
+import {
+  HAND_OVER_MAX_US,
+  HAND_OVER_MIN_US,
+  LARGE_BUDGET_US,
+  SMALL_BUDGET_US,
+} from '../../src/worker/hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
 import { TaskScheduler } from '../../src/worker/task-scheduler.ts';
 
@@ -63,10 +68,12 @@ describe('task scheduler', () => {
 
   it('hands large tasks over in groups, and gives each its own result', async () => {
     const { scheduler, groups, finish } = setUp();
-    const all = Array.from({ length: 20 }, (_, i) => scheduler.run(taskOf(i), LARGE_BUDGET_US));
+    // Far more than a turn's budget and two hand-overs hold together.
+    const count = Math.ceil((2 * (LARGE_BUDGET_US + 2 * HAND_OVER_MAX_US)) / (HAND_OVER_MIN_US / 2));
+    const all = Array.from({ length: count }, (_, i) => scheduler.run(taskOf(i), HAND_OVER_MIN_US / 2));
     expect(groups.length).toBe(2);
     expect(groups.every(({ tasks }) => tasks.length > 1)).toBe(true);
-    for (let i = 0; i < 10; i++) {
+    for (let i = 0; i < count; i++) {
       finish();
       await nextTurn();
     }

@@ -13,7 +13,14 @@ import { LocalDirectoryObjectStorage } from '../storage/local-directory-object-s
 import { makeFolder } from '../storage/make-folder.ts';
 import { type ObjectStorage, StorageError } from '../storage/object-storage.ts';
 import { CliError, UsageError } from './command.ts';
-import { type DataFolder, holderOf, openDataFolder, removeHolder, writeHolder } from './data-folder.ts';
+import {
+  type DataFolder,
+  namingHolder,
+  openDataFolder,
+  refuseLostDatabase,
+  removeHolder,
+  writeHolder,
+} from './data-folder.ts';
 import { packageVersion } from './version.ts';
 
 export interface ComponentOptions {
@@ -76,6 +83,7 @@ async function openCoordinator(
   if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where, logger);
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
+  if (where === undefined) await refuseLostDatabase(folder!);
   await makeFolder(dirname(path));
   try {
     const coordinator = await openSqliteCoordinator({ path, ...(folder && { clusterId: folder.clusterId }) });
@@ -107,8 +115,7 @@ async function checkCluster(coordinator: DisklessCoordinator, folder: DataFolder
 /** Names the process that has the database open, where it is this folder's. */
 async function withHolder(error: unknown, folder: DataFolder | undefined): Promise<unknown> {
   if (!(error instanceof CoordinatorError) || !folder) return error;
-  const holder = /in use/.test(error.message) ? await holderOf(folder) : undefined;
-  return holder === undefined ? error : new CliError(`${error.message} (it is held by process ${holder})`);
+  return new CliError(await namingHolder(error.message, folder));
 }
 
 async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {

@@ -139,8 +139,8 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied; make it writable or point --data elsewhere',
   EPERM: 'permission denied; make it writable or point --data elsewhere',
   EROFS: 'the file system is read-only; point --data elsewhere',
-  ENOENT: 'no folder can be made there; point --data elsewhere',
   ENOSPC: 'the disk is full; make room and start again',
+  ENOENT: 'no folder can be made there; point --data elsewhere',
   ENOTDIR: 'a part of the path is a file; point --data at a folder',
 };
 
@@ -148,9 +148,36 @@ function describe(path: string, error: NodeJS.ErrnoException): string {
   return `cannot use ${path} as data folder: ${REASONS[error.code ?? ''] ?? error.message}`;
 }
 
-/** Names this process as the folder's holder, once the database's lock is held. */
+/**
+ * Segments without the database that knows them: a new one would answer every topic as unknown, and the search for
+ * orphans would delete every record. A first start that was cut off has no segments yet.
+ * @throws CliError with one line that says what to do
+ */
+export async function refuseLostDatabase({ databasePath, segmentsPath }: DataFolder): Promise<void> {
+  const bytes = await stat(databasePath).then(({ size }) => size, absent);
+  if (bytes !== undefined && bytes > 0) return;
+  const names = (await readdir(segmentsPath).catch(absent)) ?? [];
+  if (names.every((name) => name.startsWith('.'))) return;
+  throw new CliError(
+    `${databasePath} is ${bytes === 0 ? 'empty' : 'missing'}, but there are segments in ${segmentsPath}: without it nobody ` +
+      'knows their offsets; restore it from a backup, or point --data at a new folder',
+  );
+}
+
+function absent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/**
+ * Names this process as the folder's holder, once the database's lock is held.
+ * @throws CliError with one line that says what to do
+ */
 export async function writeHolder({ path }: DataFolder): Promise<void> {
-  await writeFile(join(path, 'shoal.pid'), `${process.pid}\n`);
+  try {
+    await writeFile(join(path, 'shoal.pid'), `${process.pid}\n`);
+  } catch (error) {
+    throw new CliError(describe(path, error as NodeJS.ErrnoException));
+  }
 }
 
 export async function removeHolder({ path }: DataFolder): Promise<void> {
@@ -158,7 +185,7 @@ export async function removeHolder({ path }: DataFolder): Promise<void> {
 }
 
 /** The process that holds the folder, if it said so and is alive. */
-export async function holderOf({ path }: DataFolder): Promise<number | undefined> {
+export async function holderOf({ path }: Pick<DataFolder, 'path'>): Promise<number | undefined> {
   const text = await readFile(join(path, 'shoal.pid'), 'utf8').catch(() => '');
   const pid = Number(text.trim());
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
@@ -168,4 +195,10 @@ export async function holderOf({ path }: DataFolder): Promise<number | undefined
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined;
   }
+}
+
+/** Why a database was refused, with the process that has it open when it is this folder's and says so. */
+export async function namingHolder(message: string, folder: Pick<DataFolder, 'path'>): Promise<string> {
+  const holder = /in use/.test(message) ? await holderOf(folder) : undefined;
+  return holder === undefined ? message : `${message} (it is held by process ${holder})`;
 }

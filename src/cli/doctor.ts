@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError, type Command } from './command.ts';
 import { isUrl, openComponents } from './components.ts';
+import { namingHolder } from './data-folder.ts';
 import type { Examination } from './examination.ts';
 import { describeFlags, parseFlags } from './flags.ts';
 
@@ -37,7 +38,7 @@ export const command: Command = {
   run: async (args) => {
     const { data = './shoal-data', storage, coordinator, json } = parseFlags(flags, args, process.env);
     const database = coordinator ?? join(data, 'coordinator.db');
-    const faults = isUrl(database) ? [] : await integrityFaults(database);
+    const faults = isUrl(database) ? [] : await integrityFaults(database, data);
     const examination = await examine({ data, storage, coordinator });
     const report = { ...examination, databaseFaults: faults };
     process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
@@ -45,13 +46,13 @@ export const command: Command = {
   },
 };
 
-async function integrityFaults(path: string): Promise<readonly string[]> {
+async function integrityFaults(path: string, dataFolder: string): Promise<readonly string[]> {
   if (!existsSync(path)) throw new CliError(`${path} does not exist; name the data folder with --data`);
   const { checkSqliteIntegrity } = await import('../coordinator/sqlite/integrity.ts');
   try {
     return await checkSqliteIntegrity(path);
   } catch (error) {
-    throw new CliError((error as Error).message);
+    throw new CliError(await namingHolder((error as Error).message, { path: dataFolder }));
   }
 }
 

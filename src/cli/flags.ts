@@ -34,7 +34,9 @@ export function parseFlags<F extends Flags>(
   const given = parseArguments(flags, args);
   const values: Record<string, string | boolean | undefined> = {};
   for (const [name, { value }] of Object.entries(flags)) {
-    const text = given[name] ?? env[envName(name)];
+    // A variable that is set to nothing is how a compose file or a unit file leaves it out.
+    const text = given[name] ?? (env[envName(name)] || undefined);
+    if (text === '') throw new UsageError(needsValue(name, value));
     values[name] = value === undefined ? isSet(name, text) : text;
   }
   return values as FlagValues<F>;
@@ -60,13 +62,17 @@ function explain(flags: Flags, code: string | undefined, { message }: Error): st
   }
   if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') return `unexpected argument ${/'([^']*)'/.exec(message)?.[1]}`;
   const flag = flags[named];
-  return flag?.value === undefined ? `--${named} takes no value` : `--${named} needs a value: --${named} ${flag.value}`;
+  return flag?.value === undefined ? `--${named} takes no value` : needsValue(named, flag.value);
+}
+
+function needsValue(name: string, value: string | undefined): string {
+  return `--${name} needs a value: --${name} ${value}`;
 }
 
 function isSet(name: string, text: string | boolean | undefined): boolean {
   if (typeof text !== 'string') return text ?? false;
   if (/^(true|1|yes)$/i.test(text)) return true;
-  if (/^(false|0|no|)$/i.test(text)) return false;
+  if (/^(false|0|no)$/i.test(text)) return false;
   throw new UsageError(`${envName(name)} is "${text}"; true or false is needed`);
 }
 

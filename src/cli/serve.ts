@@ -5,7 +5,7 @@ import type { Logger } from '../common/logger.ts';
 import { systemTime } from '../common/time.ts';
 import { openEngine } from '../engine/engine.ts';
 import { type KafkaServer, startKafkaServer } from '../server/kafka-server.ts';
-import { checkListener, ListenError, parseEndpoint } from '../server/listener.ts';
+import { checkListener, ListenError, parseEndpoint, tryListener } from '../server/listener.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { type Components, isUrl, openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
@@ -129,6 +129,7 @@ interface Host {
 async function open(options: ServeOptions, opened: DisposalStack): Promise<Host> {
   // Before anything on disk is made for a server that will not start.
   checkListener(options.listen, options.advertisedListener, options.insecure);
+  await tryListener(options.listen);
   const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
   const components = opened.use(await openComponents({ ...options, logger }), (one) => one.close());
   const { nodeId, rack, insecure, advertisedListener } = options;

@@ -1,4 +1,5 @@
 /** Addresses: reading them from text, and which of them may be listened on (design section 10). */
+import { createServer } from 'node:net';
 import type { Endpoint } from './broker.ts';
 
 /** The server cannot listen where it was told to, or must not; the message says what to do. */
@@ -48,6 +49,15 @@ export function checkListener(listen: Endpoint, advertised: Endpoint | undefined
 export function advertisedEndpoint(listener: Endpoint, advertised: Endpoint | undefined): Endpoint {
   if (!advertised) return listener;
   return advertised.port === 0 ? { host: advertised.host, port: listener.port } : advertised;
+}
+
+/** Whether the address can be listened on now; it is let go again. @throws ListenError */
+export function tryListener(listen: Endpoint): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error) => reject(listenProblem(listen, error)));
+    server.listen({ ...listen, exclusive: true }, () => server.close(() => resolve()));
+  });
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/cli/command.ts';
-import { holderOf, openDataFolder, removeHolder, writeHolder } from '../../src/cli/data-folder.ts';
+import { holderOf, namingHolder, openDataFolder, removeHolder, writeHolder } from '../../src/cli/data-folder.ts';
 
 const clusterId = '4Xy1bQFzQ6a3n5r1l2k3Jg';
 const options = { version: '0.1.0', newClusterId: () => clusterId };
@@ -92,11 +92,21 @@ describe('the holder of a folder', () => {
     expect(await holderOf(folder)).toBeUndefined();
     await writeHolder(folder);
     expect(await holderOf(folder)).toBe(process.pid);
+    expect(await namingHolder('x is in use', folder)).toBe(`x is in use (it is held by process ${process.pid})`);
+    expect(await namingHolder('x is damaged', folder)).toBe('x is damaged');
     writeFileSync(join(parent, 'shoal.pid'), '999999999\n');
     expect(await holderOf(folder)).toBeUndefined();
     writeFileSync(join(parent, 'shoal.pid'), 'nonsense');
     expect(await holderOf(folder)).toBeUndefined();
     await removeHolder(folder);
     expect(readdirSync(parent)).toEqual(['shoal.json']);
+  });
+
+  it('is said in one line when it cannot be written', async () => {
+    const folder = await openDataFolder(parent, options);
+    mkdirSync(join(parent, 'shoal.pid'));
+    const writing = writeHolder(folder);
+    await expect(writing).rejects.toThrow(CliError);
+    await expect(writing).rejects.toThrow(`cannot use ${parent} as data folder: `);
   });
 });

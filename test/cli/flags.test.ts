@@ -17,6 +17,12 @@ describe('parseFlags', () => {
     expect(parseFlags(flags, [], { SHOAL_INSECURE: 'no' })).toMatchObject({ insecure: false });
   });
 
+  it('takes a variable that is set to nothing as not set, and no flag without a value', () => {
+    const env = { SHOAL_LISTEN: '', SHOAL_NODE_ID: '', SHOAL_INSECURE: '' };
+    expect(parseFlags(flags, [], env)).toEqual({ listen: undefined, 'node-id': undefined, insecure: false });
+    expect(() => parseFlags(flags, ['--listen', ''], {})).toThrow('--listen needs a value: --listen HOST:PORT');
+  });
+
   it.each([
     [['--liste', 'x'], 'unknown flag --liste; did you mean --listen?'],
     [['--elephant'], 'unknown flag --elephant'],

@@ -1,6 +1,6 @@
 /** The built command, as a person meets it: starting, refusing, stopping. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -134,6 +134,7 @@ describe('shoal serve', () => {
     expect(answer.stderr).toBe(
       `shoal: cannot listen on 127.0.0.1:${port}: the port is in use; stop what listens there, or choose another port (0 takes a free one)\n`,
     );
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it('refuses to be reachable by others without --insecure', async () => {
@@ -174,6 +175,37 @@ describe('shoal serve', () => {
     expect(answer.stderr).toMatch(/^shoal: .*coordinator\.db is not a SQLite database.*\n$/);
     const through = await refused('serve', '--data', join(database, 'sub'), '--listen', '127.0.0.1:0');
     expect(through.stderr).toMatch(/^shoal: cannot use .* as data folder: a part of the path is a file.*\n$/);
+  });
+
+  it('refuses segments without the database that knows them, and touches nothing', async () => {
+    await (await start()).stop('SIGTERM');
+    const database = join(data(), 'coordinator.db');
+    rmSync(database);
+    const restarted = await start();
+    await restarted.stop('SIGTERM');
+    mkdirSync(join(data(), 'segments', 'segments'));
+    for (const [state, make] of [
+      ['empty', () => writeFileSync(database, '')],
+      ['missing', () => rmSync(database)],
+    ] as const) {
+      make();
+      const held = readdirSync(data());
+      const answer = await serve();
+      expect(answer).toMatchObject({ status: 1, stdout: '' });
+      expect(answer.stderr).toMatch(
+        new RegExp(`^shoal: .*coordinator\\.db is ${state}, but there are segments in .*restore it.*\\n$`),
+      );
+      expect(readdirSync(data())).toEqual(held);
+    }
+  });
+
+  it.runIf(existsSync('/proc/self'))('ends where no folder can be made', () => {
+    for (const flag of ['--data', '--storage'] as const) {
+      const rest = flag === '--data' ? [] : ['--data', data()];
+      const answer = shoal('serve', '--listen', '127.0.0.1:0', flag, '/proc/shoal/a', ...rest);
+      expect(answer).toMatchObject({ status: 1, stdout: '' });
+      expect(answer.stderr).toMatch(/^shoal: cannot use .*\/proc\/shoal\/a as .*\n$/);
+    }
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)(

@@ -112,7 +112,7 @@ export function asRefusal(path: string, error: unknown): unknown {
     case 11:
     case 26:
       return new DatabaseRefused(
-        `${path} is damaged (${message}); restore it, or run shoal doctor to see what is left`,
+        `${path} is damaged (${message}); restore it from a backup, or point --data elsewhere`,
       );
     default:
       return new DatabaseRefused(`${path} cannot be opened: ${message}`);

@@ -206,10 +206,11 @@ export function validateRecordBatch(
 }
 
 function headerFault(header: RecordBatchHeader, options: ValidationOptions): OracleVerdict | undefined {
-  const { attributes, lastOffsetDelta, recordsCount, producerId, baseSequence } = header;
+  const { attributes, lastOffsetDelta, recordsCount, producerId, producerEpoch, baseSequence } = header;
   if ((attributes & 7) > 4) return refuse('CORRUPT_MESSAGE');
   if (lastOffsetDelta < 0 || recordsCount <= 0 || recordsCount - 1 !== lastOffsetDelta) return refuse('INVALID_RECORD');
-  if ((attributes & 32) !== 0 || (producerId >= 0n && baseSequence < 0)) return refuse('INVALID_RECORD');
+  const producerFault = producerId >= 0n && (producerEpoch < 0 || baseSequence < 0);
+  if ((attributes & 32) !== 0 || producerFault) return refuse('INVALID_RECORD');
   if ((attributes & 16) !== 0 && !options.allowTransactional) return refuse('INVALID_REQUEST');
   return undefined;
 }

@@ -19,7 +19,10 @@ const VERDICTS: Readonly<Record<number, readonly [ErrorName, string]>> = {
   [status.RECORD_COUNT_NOT_POSITIVE]: ['INVALID_RECORD', 'the record count is not positive'],
   [status.COUNT_DELTA_MISMATCH]: ['INVALID_RECORD', 'the record count is not the last offset delta plus one'],
   [status.CONTROL_BATCH]: ['INVALID_RECORD', 'clients may not write control batches'],
-  [status.SEQUENCE_NEGATIVE]: ['INVALID_RECORD', 'the batch has a producer id but a negative base sequence'],
+  [status.PRODUCER_FIELD_NEGATIVE]: [
+    'INVALID_RECORD',
+    'the batch has a producer id but a negative epoch or base sequence',
+  ],
   [status.RECORDS_MISSING]: ['INVALID_RECORD', 'there are fewer records than the record count says'],
   [status.BYTES_AFTER_RECORDS]: ['INVALID_RECORD', 'bytes are left after the last record'],
   [status.VARINT_TOO_LONG]: ['INVALID_RECORD', 'a variable-length integer is too long'],

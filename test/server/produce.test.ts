@@ -90,6 +90,18 @@ describe('Produce', () => {
     expect(answers[0]!.errorMessage).toMatch(/CRC/i);
   });
 
+  it('refuses a producer id without an epoch or a sequence, alone among the batches of its segment', async () => {
+    const { client } = await open();
+    const producer = { producerId: 5n, producerEpoch: 0, baseSequence: 0 };
+    const answers = await send(client, [
+      data(0, { ...batchOf('x'), ...producer, producerEpoch: -1 }),
+      data(1, { ...batchOf('x'), ...producer, baseSequence: -1 }),
+      data(2, batchOf('good')),
+    ]);
+    expect(codes(answers)).toEqual([Errors.INVALID_RECORD, Errors.INVALID_RECORD, Errors.NONE]);
+    expect(answers[0]!.errorMessage).toBe('the batch has a producer id but a negative epoch or base sequence');
+  });
+
   it('answers a bad record with its index and what is wrong', async () => {
     const { client } = await open();
     const [answer] = await send(client, [

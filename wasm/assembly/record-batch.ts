@@ -52,7 +52,7 @@ import {
   RECORDS,
   RESULT_CRC,
   RESULT_GOOD_BYTES,
-  SEQUENCE_NEGATIVE,
+  PRODUCER_FIELD_NEGATIVE,
   SMALLEST_V0_LENGTH,
   UNKNOWN_CODEC,
   UNKNOWN_MAGIC,
@@ -133,7 +133,9 @@ function headerStatus(p: usize): i32 {
   if (count <= 0) return RECORD_COUNT_NOT_POSITIVE;
   if (count - 1 != lastOffsetDelta) return COUNT_DELTA_MISMATCH;
   if (attributes & CONTROL_BIT) return CONTROL_BATCH;
-  if (loadI64(p + PRODUCER_ID) >= 0 && loadI32(p + BASE_SEQUENCE) < 0) return SEQUENCE_NEGATIVE;
+  // What the coordinator would refuse must not come so far: it refuses a segment, with the batches of everyone else.
+  const idempotent = loadI64(p + PRODUCER_ID) >= 0;
+  if (idempotent && (loadI16(p + PRODUCER_EPOCH) < 0 || loadI32(p + BASE_SEQUENCE) < 0)) return PRODUCER_FIELD_NEGATIVE;
   return OK;
 }
 

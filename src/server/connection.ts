@@ -108,11 +108,15 @@ export class Connection implements MemoryHolder {
 
   /** Does whatever can be done now; every event ends here. */
   #pump(): void {
-    this.#takeRequests();
-    for (let entry = this.#queue.start(); entry; entry = this.#queue.start()) this.#start(entry);
+    this.#startRequests();
     for (let entry = this.#queue.write(); entry; entry = this.#queue.write()) this.#write(entry);
     if (this.#isDone() && !this.#socket.destroyed) this.#socket.end();
     this.#regulate();
+  }
+
+  #startRequests(): void {
+    this.#takeRequests();
+    for (let entry = this.#queue.start(); entry; entry = this.#queue.start()) this.#start(entry);
   }
 
   #takeRequests(): void {
@@ -186,6 +190,8 @@ export class Connection implements MemoryHolder {
     } else if (answer.chunks.length === 0) {
       finish(entry);
       this.#queue.written(entry);
+      // No write will end and pump again for a request that waited behind this one.
+      this.#startRequests();
     } else {
       this.#send(answer.chunks, () => {
         finish(entry);

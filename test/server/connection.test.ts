@@ -186,6 +186,18 @@ describe('the order of requests', () => {
     expect(correlationIdOf(await client.nextFrame())).toBe(second);
     expect(host.calls).toHaveLength(2);
   });
+
+  it('answers a request that came with acks=0 before it and waited for that', async () => {
+    host = await new Host().open();
+    host.answersAtOnce = true;
+    const client = await host.client();
+    client.socket.cork();
+    for (let i = 0; i < 3; i++) client.send(produce, 9, { ...aProduce, acks: 0 });
+    const beat = client.send(heartbeat, 4, aHeartbeat);
+    client.socket.uncork();
+    expect(correlationIdOf(await client.nextFrame())).toBe(beat);
+    expect(host.calls).toHaveLength(4);
+  });
 });
 
 describe('bytes that are no request', () => {

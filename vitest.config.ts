@@ -17,5 +17,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
     pool: 'forks',
+    // Many suites wait for processes and sockets rather than for the processor.
+    maxWorkers: '100%',
   },
 });

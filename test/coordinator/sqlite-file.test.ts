@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { SqlDatabase } from '../../src/coordinator/sqlite/driver.ts';
+import { asRefusal } from '../../src/coordinator/sqlite/open-database.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/coordinator/sqlite/schema.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { batch, file, findFrom, topic } from './fixture.ts';
@@ -33,6 +34,13 @@ describe('SQLite database file', () => {
     chmodSync(path, 0o644);
     await (await open()).close();
     expect(modeOf(path)).toBe(0o600);
+  });
+
+  it('names the disk when reading or writing it fails', () => {
+    const failed = Object.assign(new Error('disk I/O error'), { errcode: 10 | (3 << 8) });
+    expect(String(asRefusal(path, failed))).toContain(
+      `${path}: disk I/O error; see whether the disk is full or failing`,
+    );
   });
 
   it('is used by one coordinator at a time, and free again after it', async () => {

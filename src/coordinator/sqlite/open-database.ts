@@ -107,6 +107,8 @@ export function asRefusal(path: string, error: unknown): unknown {
   switch (sqliteResultCode(error)) {
     case 5:
       return new DatabaseRefused(`${path} is in use by another process; stop it first`);
+    case 10:
+      return new DatabaseRefused(`${path}: ${message}; see whether the disk is full or failing, and start again`);
     case 13:
       return new DatabaseRefused(`${path}: the disk is full; make room and start again`);
     case 11:

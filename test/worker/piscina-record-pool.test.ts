@@ -96,7 +96,7 @@ describe('record pool', () => {
   });
 
   it('refuses more than its queue may hold, retriably', async () => {
-    const opened = await open({ queueMaxBytes: 3 * MiB });
+    const opened = await open({ queueMaxBytes: MiB });
     const slabs = Array.from({ length: 4 }, () => lease(plainBatch(20_000, 60)));
     const settled = await Promise.allSettled(slabs.map((slab) => opened.validate(slab.bytes, options)));
     const refused = settled.filter((result) => result.status === 'rejected');

@@ -163,7 +163,8 @@ export class ChangeFeed {
       } catch (error) {
         if (this.#closed) break;
         this.#options.logger.warn({ error }, 'reading the changes of other brokers failed');
-        await this.#options.onProbe();
+        // Reconnecting reads again and probes, and goes on trying for as long as that fails.
+        if (this.#client) this.#onLost(this.#client);
       }
     }
     this.#reading = undefined;

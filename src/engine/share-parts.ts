@@ -1,4 +1,5 @@
 /** Puts the share side of an engine together: what share partitions need of coordinator, fetch side and offset lookup. */
+import { AssertionError } from '../common/assert.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { ShareAutoOffsetReset } from '../common/share-group-config.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
@@ -40,7 +41,7 @@ export function openShareService(options: SharePartsOptions): { readonly service
     configOf: (groupId) => sharePartitionConfig(configs, groupId),
     resetOffset: (groupId, partition) => resetOffset(options, configs.of(groupId).autoOffsetReset, partition),
     earliestOffset: (partition) => lookUp(options, partition, ListOffsetsTimestamp.earliest),
-    copyDeadLetters: async () => {},
+    copyDeadLetters: noDeadLetterQueue,
   });
   const unsubscribe = coordinator.onChange((change) => onChange(service, topics, change));
   return {
@@ -50,6 +51,11 @@ export function openShareService(options: SharePartsOptions): { readonly service
       service.close();
     },
   };
+}
+
+/** No group has a dead-letter queue yet (`sharePartitionConfig`), so a record that were sent to one would vanish. */
+function noDeadLetterQueue(): never {
+  throw new AssertionError('a record was sent to a dead-letter queue, and there is none');
 }
 
 function sharePartitionConfig(configs: ShareConfigs, groupId: string): SharePartitionConfig {

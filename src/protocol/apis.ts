@@ -18,6 +18,7 @@ import { metadata } from './messages/metadata.ts';
 import { offsetCommit } from './messages/offset-commit.ts';
 import { offsetDelete } from './messages/offset-delete.ts';
 import { offsetFetch } from './messages/offset-fetch.ts';
+import { offsetForLeaderEpoch } from './messages/offset-for-leader-epoch.ts';
 import { produce } from './messages/produce.ts';
 import { syncGroup } from './messages/sync-group.ts';
 
@@ -39,6 +40,7 @@ export const apis = {
   createTopics,
   deleteTopics,
   initProducerId,
+  offsetForLeaderEpoch,
   deleteGroups,
   offsetDelete,
   consumerGroupHeartbeat,

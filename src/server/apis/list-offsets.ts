@@ -6,9 +6,11 @@ import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { listOffsets } from '../../protocol/messages/list-offsets.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { checkLeaderEpoch } from '../leader-epoch.ts';
 
 type ListOffsetsRequest = RequestOf<typeof listOffsets>;
 type ListOffsetsResponse = ResponseOf<typeof listOffsets>;
+type PartitionRequest = ListOffsetsRequest['topics'][number]['partitions'][number];
 type PartitionResponse = ListOffsetsResponse['topics'][number]['partitions'][number];
 
 /** The version that brought each special timestamp; earlier ones answer UNSUPPORTED_VERSION. */
@@ -59,7 +61,7 @@ class OffsetLookup {
     this.#topics = topics;
     this.#duplicates = duplicatesOf(request);
     for (const { name, partitions } of request.topics) {
-      for (const { partitionIndex, timestamp } of partitions) this.#add(name, partitionIndex, timestamp);
+      for (const partition of partitions) this.#add(name, partition);
     }
   }
 
@@ -77,9 +79,10 @@ class OffsetLookup {
     };
   }
 
-  #add(name: string, partitionIndex: number, timestamp: bigint): void {
+  #add(name: string, partition: PartitionRequest): void {
+    const { partitionIndex, timestamp } = partition;
     const topic = this.#topics.byName(name);
-    const error = this.#refusal(name, partitionIndex, timestamp, topic?.partitions ?? 0);
+    const error = this.#refusal(name, partition, topic?.partitions ?? 0);
     if (error !== Errors.NONE) this.#answers.push({ partitionIndex, errorCode: error });
     else if (timestamp === EARLIEST_PENDING_UPLOAD) this.#answers.push({ partitionIndex, errorCode: Errors.NONE });
     else {
@@ -89,11 +92,13 @@ class OffsetLookup {
     }
   }
 
-  #refusal(name: string, partition: number, timestamp: bigint, partitions: number): ErrorCode {
-    if (this.#duplicates.has(`${name}-${partition}`)) return Errors.INVALID_REQUEST;
-    if (partition < 0 || partition >= partitions) return Errors.UNKNOWN_TOPIC_OR_PARTITION;
+  #refusal(name: string, partition: PartitionRequest, partitions: number): ErrorCode {
+    const { partitionIndex, timestamp, currentLeaderEpoch } = partition;
+    if (this.#duplicates.has(`${name}-${partitionIndex}`)) return Errors.INVALID_REQUEST;
+    if (partitionIndex < 0 || partitionIndex >= partitions) return Errors.UNKNOWN_TOPIC_OR_PARTITION;
     const since = timestamp >= 0n ? 1 : SPECIAL_SINCE.get(timestamp);
-    return since === undefined || since > this.#apiVersion ? Errors.UNSUPPORTED_VERSION : Errors.NONE;
+    if (since === undefined || since > this.#apiVersion) return Errors.UNSUPPORTED_VERSION;
+    return checkLeaderEpoch(currentLeaderEpoch);
   }
 }
 

@@ -7,6 +7,7 @@ import { fetchHandler } from './fetch.ts';
 import { initProducerIdHandler } from './init-producer-id.ts';
 import { listOffsetsHandler } from './list-offsets.ts';
 import { metadataHandler } from './metadata.ts';
+import { offsetForLeaderEpochHandler } from './offset-for-leader-epoch.ts';
 import { produceHandler } from './produce.ts';
 
 export function logApis(broker: Broker): ApiModule {
@@ -18,6 +19,7 @@ export function logApis(broker: Broker): ApiModule {
     createTopicsHandler,
     deleteTopicsHandler,
     initProducerIdHandler,
+    offsetForLeaderEpochHandler,
   ];
   return { handlers: makers.map((make) => make(broker)) };
 }

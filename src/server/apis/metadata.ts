@@ -10,14 +10,13 @@ import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { metadata } from '../../protocol/messages/metadata.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { LEADER_EPOCH } from '../leader-epoch.ts';
 import { isInternalTopic } from '../topic-names.ts';
 
 type MetadataRequest = RequestOf<typeof metadata>;
 type MetadataResponse = ResponseOf<typeof metadata>;
 type MetadataTopic = MetadataResponse['topics'][number];
 
-/** Nothing moves between brokers, so the epoch never changes. */
-const LEADER_EPOCH = 0;
 /** A hostile or mistaken list of names creates no more than this at once. */
 const MAX_CREATED_PER_REQUEST = 1_000;
 

@@ -41,9 +41,14 @@ export interface Contest {
   readonly rounds?: number;
 }
 
-export interface BenchContext {
+export interface BenchSize {
   /** True inside the test run: use small inputs. */
   readonly smoke: boolean;
+  /** How many rounds were asked for, instead of the bench's own number. */
+  readonly rounds?: number | undefined;
+}
+
+export interface BenchContext extends BenchSize {
   /** Measures one contest and reports a row for each baseline. Returns the rows. */
   contest(contest: Contest): Promise<BenchRow[]>;
   /** Reports a figure that no clock made (counts, costs under a model), or one measured elsewhere. */
@@ -128,10 +133,10 @@ async function runRounds(
   contest: Contest,
   sides: readonly Side[],
   isAsync: boolean,
-  smoke: boolean,
+  { smoke, rounds: asked }: BenchSize,
 ): Promise<number[][]> {
   const targetMs = contest.roundMs ?? (smoke ? 2 : 60);
-  const rounds = contest.rounds ?? (smoke ? 3 : 15);
+  const rounds = asked ?? contest.rounds ?? (smoke ? 3 : 15);
   const calls: number[] = [];
   for (const side of sides) calls.push(await calibrate(side, isAsync, targetMs));
   const times: number[][] = sides.map(() => []);
@@ -144,10 +149,10 @@ async function runRounds(
   return times;
 }
 
-async function measure(contest: Contest, smoke: boolean): Promise<BenchRow[]> {
+async function measure(contest: Contest, size: BenchSize): Promise<BenchRow[]> {
   const isAsync = await compareResults(contest);
   const names = Object.keys(contest.baselines);
-  const times = await runRounds(contest, [contest.subject, ...Object.values(contest.baselines)], isAsync, smoke);
+  const times = await runRounds(contest, [contest.subject, ...Object.values(contest.baselines)], isAsync, size);
   const own = times[0]!;
   const shared = {
     name: contest.name,
@@ -179,19 +184,19 @@ function print(row: BenchRow): void {
 }
 
 /** A context that prints as it goes and collects its rows. */
-export function benchContext(smoke: boolean): BenchContext & { readonly rows: readonly BenchRow[] } {
+export function benchContext(size: BenchSize): BenchContext & { readonly rows: readonly BenchRow[] } {
   const rows: BenchRow[] = [];
   const row = (made: BenchRow): void => {
     rows.push(made);
     print(made);
   };
   return {
-    smoke,
+    ...size,
     rows,
     row,
     note: (text) => process.stdout.write(`  · ${text}\n`),
     async contest(contest) {
-      const made = await measure(contest, smoke);
+      const made = await measure(contest, size);
       made.forEach(row);
       return made;
     },

@@ -1,4 +1,4 @@
-/** `npm run bench -- [NAME ...] [--json FILE] [--smoke]`: runs the benches of this folder and prints their rows. */
+/** `npm run bench -- [NAME ...] [--json FILE] [--rounds N] [--smoke]`: runs the benches of this folder and prints their rows. */
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -14,13 +14,14 @@ const names = readdirSync(folder)
   .filter((name) => !machinery.has(name))
   .sort();
 
-const help = `Usage: npm run bench -- [NAME ...] [--json FILE] [--smoke]
+const help = `Usage: npm run bench -- [NAME ...] [--json FILE] [--rounds N] [--smoke]
 
 Measures Shoal against named baselines. A ratio is the median of rounds in which
 both sides take turns on the same input; above 1 means better than the baseline.
 
   NAME         one of: ${names.join(', ')} (default: all)
   --json FILE  also write the rows as a JSON array
+  --rounds N   that many rounds instead of each bench's own number
   --smoke      small inputs and few rounds, as the test run does; figures mean little
 `;
 
@@ -29,6 +30,7 @@ async function main(): Promise<number> {
     allowPositionals: true,
     options: {
       json: { type: 'string' },
+      rounds: { type: 'string' },
       smoke: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h' },
     },
@@ -42,8 +44,13 @@ async function main(): Promise<number> {
     process.stderr.write(`no bench is called ${unknown.join(', ')}; there are: ${names.join(', ')}\n`);
     return 2;
   }
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 1000)) {
+    process.stderr.write(`--rounds is "${values.rounds}"; an integer from 1 to 1000 is needed\n`);
+    return 2;
+  }
   buildStale();
-  const context = benchContext(values.smoke);
+  const context = benchContext({ smoke: values.smoke, rounds });
   process.stdout.write(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
   for (const name of positionals.length > 0 ? positionals : names) {
     process.stdout.write(`${name}\n`);

@@ -50,7 +50,7 @@ describe('benches', () => {
 describe('bench harness', () => {
   it('refuses to compare sides that did different work', async () => {
     const contest = { name: 'x', unit: 'calls/s', amount: 1, subject: () => 1, baselines: { other: () => 2 } };
-    await expect(benchContext(true).contest(contest)).rejects.toThrow('subject and baseline other disagree');
+    await expect(benchContext({ smoke: true }).contest(contest)).rejects.toThrow('subject and baseline other disagree');
   });
 
   it('interpolates quantiles', () => {

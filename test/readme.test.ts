@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { configsSection, embedSection, readme, section } from './support/readme-tables.ts';
+import { configsSection, embedSection, groupConfigsSection, readme, section } from './support/readme-tables.ts';
 
 const text = readme();
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../package.json', import.meta.url)), 'utf8')) as {
@@ -12,8 +12,10 @@ const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../package.json'
 
 describe('README', () => {
   it('shows the example that the tests run', () => expect(section(text, 'embed')).toBe(embedSection()));
-  it('lists the topic configs with an effect (npm run readme)', () =>
+  it('lists the topic configs that can be set (npm run readme)', () =>
     expect(section(text, 'configs')).toBe(configsSection()));
+  it('lists the group configs that can be set (npm run readme)', () =>
+    expect(section(text, 'group-configs')).toBe(groupConfigsSection()));
 
   it('names only scripts that there are', () => {
     const named = [...text.matchAll(/npm run ([a-z0-9:]+)/g)].map((match) => match[1]!);

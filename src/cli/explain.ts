@@ -1,12 +1,12 @@
 /** `shoal explain`: what a fetch from an offset would cost, for a person or as JSON. Opens the components, reads no record. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { closest } from '../common/closest.ts';
 import { ApiError } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import { explainFetch, explanationJson, explanationText } from '../fetch/explain-fetch.ts';
 import { fetchSettings } from '../fetch/fetch-settings.ts';
-import { closest } from './closest.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';

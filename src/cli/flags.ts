@@ -3,7 +3,7 @@
  * defaults and the help text.
  */
 import { parseArgs } from 'node:util';
-import { closest } from './closest.ts';
+import { closest } from '../common/closest.ts';
 import { UsageError } from './command.ts';
 
 export interface Flag {

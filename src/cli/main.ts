@@ -1,5 +1,5 @@
 /** `shoal`: finds the command, runs it, and turns failures into one line and an exit code. */
-import { closest } from './closest.ts';
+import { closest } from '../common/closest.ts';
 import { CliError, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { packageVersion } from './version.ts';

@@ -1,126 +1,198 @@
-/**
- * The topic configs of Kafka 4.4: names, types, defaults, checks, and what the engine makes of them.
- *
- * Every name that Kafka knows is accepted, because tools set them without asking; those that have no meaning without
- * local log segments or replicas are stored and have no effect (`effect: false`). An unknown name is refused.
- */
-export type ConfigType = 'boolean' | 'int' | 'long' | 'double' | 'string' | 'list';
-
-export interface ConfigDefinition {
-  readonly name: string;
-  readonly type: ConfigType;
-  readonly defaultValue: string;
-  /** Whether it changes anything here. */
-  readonly effect: boolean;
-  /** What is wrong with a value, or undefined. */
-  problem(value: string): string | undefined;
-}
+/** The topic configs of Kafka 4.4: names, types, defaults, checks, and what the engine makes of them. */
+import {
+  boolean,
+  type ConfigCheck,
+  type ConfigDefinition,
+  type ConfigDefinitions,
+  type ConfigSupport,
+  type Configs,
+  type ConfigType,
+  integer,
+  listOf,
+  oneOf,
+  ratio,
+  splitList,
+  unknownConfig,
+} from './config-definition.ts';
 
 /** Kafka's "for ever". */
 const LONG_MAX = '9223372036854775807';
 const DAY_MS = 86_400_000;
 
-function integer(type: 'int' | 'long', min: bigint, max?: bigint): ConfigDefinition['problem'] {
-  const limit = type === 'int' ? 2n ** 31n - 1n : 2n ** 63n - 1n;
-  const most = max ?? limit;
-  return (value) => {
-    if (!/^[+-]?\d{1,20}$/.test(value.trim())) return `"${value}" is not an integer`;
-    const number = BigInt(value.trim());
-    return number < min || number > most ? `${number} is outside ${min} to ${most}` : undefined;
-  };
-}
+const gzipLevel: ConfigCheck = (value) => (value.trim() === '-1' ? undefined : integer('int', 1, 9)(value));
 
-function oneOf(...allowed: string[]): ConfigDefinition['problem'] {
-  return (value) => (allowed.includes(value) ? undefined : `"${value}" is not one of ${allowed.join(', ')}`);
-}
-
-const boolean: ConfigDefinition['problem'] = (value) =>
-  /^(true|false)$/i.test(value.trim()) ? undefined : `"${value}" is neither true nor false`;
-
-function ratio(value: string): string | undefined {
-  const number = Number(value);
-  return value.trim() !== '' && number >= 0 && number <= 1 ? undefined : `"${value}" is not a number from 0 to 1`;
-}
-
-function policies(value: string): string | undefined {
-  const listed = splitList(value);
-  const wrong = listed.find((policy) => policy !== 'delete' && policy !== 'compact');
-  if (wrong !== undefined) return `"${wrong}" is neither delete nor compact`;
-  return listed.length === 0 ? 'at least one of delete, compact is needed' : undefined;
-}
-
-function gzipLevel(value: string): string | undefined {
-  return value.trim() === '-1' ? undefined : integer('int', 1n, 9n)(value);
-}
-
-const anything = (): undefined => undefined;
-const disklessOnly = (value: string): string | undefined =>
+const disklessOnly: ConfigCheck = (value) =>
   value.trim().toLowerCase() === 'true' ? undefined : 'every topic here is diskless; leave it out or set it to true';
 
-type Row = readonly [name: string, type: ConfigType, value: string, problem: ConfigDefinition['problem']];
+const throttledReplicas: ConfigCheck = (value) =>
+  /^(\*|\s*|\s*\d+:\d+\s*(,\s*\d+:\d+\s*)*)$/.test(value)
+    ? undefined
+    : `"${value}" is neither * nor a list of partition:broker`;
 
-const withEffect: readonly Row[] = [
-  ['cleanup.policy', 'list', 'delete', policies],
-  ['compression.type', 'string', 'producer', oneOf('producer', 'uncompressed', 'gzip', 'snappy', 'lz4', 'zstd')],
-  ['diskless.enable', 'boolean', 'true', disklessOnly],
-  ['max.message.bytes', 'int', '1048588', integer('int', 0n)],
-  ['message.timestamp.after.max.ms', 'long', '3600000', integer('long', 0n)],
-  ['message.timestamp.before.max.ms', 'long', LONG_MAX, integer('long', 0n)],
-  ['message.timestamp.type', 'string', 'CreateTime', oneOf('CreateTime', 'LogAppendTime')],
-  ['retention.bytes', 'long', '-1', integer('long', -1n)],
-  ['retention.ms', 'long', String(7 * DAY_MS), integer('long', -1n)],
+type Row = readonly [
+  name: string,
+  type: ConfigType,
+  value: string,
+  problem: ConfigCheck,
+  documentation: string,
+  brokerSynonym?: string,
 ];
 
-const withoutEffect: readonly Row[] = [
-  ['compression.gzip.level', 'int', '-1', gzipLevel],
-  ['compression.lz4.level', 'int', '9', integer('int', 1n, 17n)],
-  ['compression.zstd.level', 'int', '3', integer('int', -131_072n, 22n)],
-  ['delete.retention.ms', 'long', String(DAY_MS), integer('long', 0n)],
-  ['file.delete.delay.ms', 'long', '60000', integer('long', 0n)],
-  ['flush.messages', 'long', LONG_MAX, integer('long', 1n)],
-  ['flush.ms', 'long', LONG_MAX, integer('long', 0n)],
-  ['follower.replication.throttled.replicas', 'list', '', anything],
-  ['index.interval.bytes', 'int', '4096', integer('int', 0n)],
-  ['leader.replication.throttled.replicas', 'list', '', anything],
-  ['local.retention.bytes', 'long', '-2', integer('long', -2n)],
-  ['local.retention.ms', 'long', '-2', integer('long', -2n)],
-  ['max.compaction.lag.ms', 'long', LONG_MAX, integer('long', 1n)],
-  ['min.cleanable.dirty.ratio', 'double', '0.5', ratio],
-  ['min.compaction.lag.ms', 'long', '0', integer('long', 0n)],
-  ['min.insync.replicas', 'int', '1', integer('int', 1n)],
-  ['preallocate', 'boolean', 'false', boolean],
-  ['remote.log.copy.disable', 'boolean', 'false', boolean],
-  ['remote.log.delete.on.disable', 'boolean', 'false', boolean],
-  ['remote.storage.enable', 'boolean', 'false', boolean],
-  ['segment.bytes', 'int', '1073741824', integer('int', 1_048_576n)],
-  ['segment.index.bytes', 'int', '10485760', integer('int', 4n)],
-  ['segment.jitter.ms', 'long', '0', integer('long', 0n)],
-  ['segment.ms', 'long', String(7 * DAY_MS), integer('long', 1n)],
-  ['unclean.leader.election.enable', 'boolean', 'false', boolean],
+const honoured: readonly Row[] = [
+  [
+    'cleanup.policy',
+    'list',
+    'delete',
+    listOf('delete', 'compact'),
+    'delete: records beyond retention.ms or retention.bytes are removed; empty: they are kept.',
+    'log.cleanup.policy',
+  ],
+  [
+    'compression.type',
+    'string',
+    'producer',
+    oneOf('producer', 'uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'),
+    'The codec in which batches are stored; producer: as they came.',
+    'compression.type',
+  ],
+  ['diskless.enable', 'boolean', 'true', disklessOnly, 'Every topic is stored in object storage (KIP-1150).'],
+  [
+    'max.message.bytes',
+    'int',
+    '1048588',
+    integer('int', 0),
+    'The largest record batch, after compression.',
+    'message.max.bytes',
+  ],
+  [
+    'message.timestamp.after.max.ms',
+    'long',
+    '3600000',
+    integer('long', 0),
+    "How far a record's timestamp may be ahead of the broker's clock, under CreateTime.",
+    'log.message.timestamp.after.max.ms',
+  ],
+  [
+    'message.timestamp.before.max.ms',
+    'long',
+    LONG_MAX,
+    integer('long', 0),
+    "How far a record's timestamp may be behind the broker's clock, under CreateTime.",
+    'log.message.timestamp.before.max.ms',
+  ],
+  [
+    'message.timestamp.type',
+    'string',
+    'CreateTime',
+    oneOf('CreateTime', 'LogAppendTime'),
+    "Whether records keep their producer's time or get the time of their commit.",
+    'log.message.timestamp.type',
+  ],
+  [
+    'retention.bytes',
+    'long',
+    '-1',
+    integer('long', -1),
+    'How much of a partition is kept at least when old records are removed; -1: no limit.',
+    'log.retention.bytes',
+  ],
+  [
+    'retention.ms',
+    'long',
+    String(7 * DAY_MS),
+    integer('long', -1),
+    'How long records are kept; -1: for ever.',
+    'log.retention.ms',
+  ],
 ];
 
-function define(effect: boolean) {
-  return ([name, type, defaultValue, problem]: Row): ConfigDefinition => ({
+const SEGMENTS = 'About log segments on a local disk, which diskless topics do not have: no effect.';
+const REPLICAS = 'About replicas on brokers, which diskless topics do not have: no effect.';
+const COMPACTION = 'About compaction, which is not built yet: no effect.';
+const TIERS = 'About tiered storage, which is not built.';
+const LEVELS = 'Compression levels are fixed: no effect.';
+
+const ignored: readonly Row[] = [
+  ['compression.gzip.level', 'int', '-1', gzipLevel, LEVELS, 'compression.gzip.level'],
+  ['compression.lz4.level', 'int', '9', integer('int', 1, 17), LEVELS, 'compression.lz4.level'],
+  ['compression.zstd.level', 'int', '3', integer('int', -131_072, 22), LEVELS, 'compression.zstd.level'],
+  ['delete.retention.ms', 'long', String(DAY_MS), integer('long', 0), COMPACTION, 'log.cleaner.delete.retention.ms'],
+  ['file.delete.delay.ms', 'long', '60000', integer('long', 0), SEGMENTS, 'log.segment.delete.delay.ms'],
+  ['flush.messages', 'long', LONG_MAX, integer('long', 1), SEGMENTS, 'log.flush.interval.messages'],
+  ['flush.ms', 'long', LONG_MAX, integer('long', 0), SEGMENTS, 'log.flush.interval.ms'],
+  ['follower.replication.throttled.replicas', 'list', '', throttledReplicas, REPLICAS],
+  ['index.interval.bytes', 'int', '4096', integer('int', 0), SEGMENTS, 'log.index.interval.bytes'],
+  ['leader.replication.throttled.replicas', 'list', '', throttledReplicas, REPLICAS],
+  ['local.retention.bytes', 'long', '-2', integer('long', -2), TIERS, 'log.local.retention.bytes'],
+  ['local.retention.ms', 'long', '-2', integer('long', -2), TIERS, 'log.local.retention.ms'],
+  ['max.compaction.lag.ms', 'long', LONG_MAX, integer('long', 1), COMPACTION, 'log.cleaner.max.compaction.lag.ms'],
+  ['min.cleanable.dirty.ratio', 'double', '0.5', ratio, COMPACTION, 'log.cleaner.min.cleanable.ratio'],
+  ['min.compaction.lag.ms', 'long', '0', integer('long', 0), COMPACTION, 'log.cleaner.min.compaction.lag.ms'],
+  [
+    'min.insync.replicas',
+    'int',
+    '1',
+    integer('int', 1),
+    'Acknowledged records are in object storage, which keeps the copies: no effect.',
+    'min.insync.replicas',
+  ],
+  ['preallocate', 'boolean', 'false', boolean, SEGMENTS, 'log.preallocate'],
+  ['remote.copy.lag.bytes', 'long', '-1', integer('long', -1), TIERS, 'log.remote.copy.lag.bytes'],
+  ['remote.copy.lag.ms', 'long', '0', integer('long', -1), TIERS, 'log.remote.copy.lag.ms'],
+  ['remote.log.copy.disable', 'boolean', 'false', boolean, TIERS],
+  ['remote.log.delete.on.disable', 'boolean', 'false', boolean, TIERS],
+  ['segment.bytes', 'int', '1073741824', integer('int', 1_048_576), SEGMENTS, 'log.segment.bytes'],
+  ['segment.index.bytes', 'int', '10485760', integer('int', 4), SEGMENTS, 'log.index.size.max.bytes'],
+  ['segment.jitter.ms', 'long', '0', integer('long', 0), SEGMENTS, 'log.roll.jitter.ms'],
+  ['segment.ms', 'long', String(7 * DAY_MS), integer('long', 1), SEGMENTS, 'log.roll.ms'],
+  ['unclean.leader.election.enable', 'boolean', 'false', boolean, REPLICAS, 'unclean.leader.election.enable'],
+];
+
+const MAX_DECOMPRESSED = 2_147_483_639;
+
+const refused: readonly Row[] = [
+  [
+    'errors.deadletterqueue.group.enable',
+    'boolean',
+    'false',
+    boolean,
+    'Whether share groups may use the topic as a dead-letter queue, which is not built yet.',
+  ],
+  [
+    'max.decompressed.message.bytes',
+    'int',
+    String(MAX_DECOMPRESSED),
+    integer('int', 1, MAX_DECOMPRESSED),
+    'How large a batch may become when it is decompressed; the limits of the record kernel hold instead.',
+    'max.decompressed.message.bytes',
+  ],
+  ['remote.storage.enable', 'boolean', 'false', boolean, TIERS],
+];
+
+function define(support: ConfigSupport) {
+  return ([name, type, defaultValue, problem, documentation, brokerSynonym]: Row): ConfigDefinition => ({
     name,
     type,
     defaultValue,
-    effect,
+    support,
+    documentation,
+    brokerSynonym,
     problem,
   });
 }
 
 /** All topic configs by name. */
-export const topicConfigDefinitions: ReadonlyMap<string, ConfigDefinition> = new Map(
-  [...withEffect.map(define(true)), ...withoutEffect.map(define(false))]
+export const topicConfigDefinitions: ConfigDefinitions = new Map(
+  [...honoured.map(define('honoured')), ...ignored.map(define('ignored')), ...refused.map(define('refused'))]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((definition) => [definition.name, definition]),
 );
 
 /** What is wrong with the first bad entry (`name: why`), or undefined when all can be set. */
-export function topicConfigProblem(configs: Readonly<Record<string, string>>): string | undefined {
+export function topicConfigProblem(configs: Configs): string | undefined {
   for (const [name, value] of Object.entries(configs)) {
     const definition = topicConfigDefinitions.get(name);
-    if (!definition) return `${name}: there is no such topic config`;
+    if (!definition) return unknownConfig('topic', name, topicConfigDefinitions);
     const problem = definition.problem(value);
     if (problem !== undefined) return `${name}: ${problem}`;
   }
@@ -139,7 +211,7 @@ export interface TopicConfig {
 }
 
 /** Parses checked configs; a name that is absent has its default. */
-export function parseTopicConfig(configs: Readonly<Record<string, string>>): TopicConfig {
+export function parseTopicConfig(configs: Configs): TopicConfig {
   const value = (name: string): string => (configs[name] ?? topicConfigDefinitions.get(name)!.defaultValue).trim();
   const duration = (name: string): number =>
     value(name) === LONG_MAX ? Number.POSITIVE_INFINITY : Number(value(name));
@@ -151,11 +223,4 @@ export function parseTopicConfig(configs: Readonly<Record<string, string>>): Top
     timestampAfterMaxMs: duration('message.timestamp.after.max.ms'),
     compacted: splitList(value('cleanup.policy')).includes('compact'),
   };
-}
-
-function splitList(value: string): string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }

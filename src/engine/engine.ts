@@ -42,7 +42,13 @@ import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
 import { ShareConfigs } from './share-configs.ts';
 import { openShareService } from './share-parts.ts';
-import { type CreateTopicResult, createTopics, deleteTopics } from './topic-admin.ts';
+import {
+  alterTopicConfigs,
+  type CreateTopicResult,
+  createTopics,
+  deleteTopics,
+  type TopicConfigChanges,
+} from './topic-admin.ts';
 import { TopicCatalog } from './topic-catalog.ts';
 
 type Components = Required<EngineComponents>;
@@ -223,6 +229,13 @@ class Engine implements DisklessEngine {
   async deleteTopics(topicIds: readonly Uuid[]): Promise<{ error: ErrorCode; message: string }[]> {
     this.#requireOpen();
     return deleteTopics(this.#parts.components.coordinator, topicIds);
+  }
+
+  async alterTopicConfigs(requests: readonly TopicConfigChanges[]): Promise<{ error: ErrorCode; message: string }[]> {
+    this.#requireOpen();
+    const results = await alterTopicConfigs(this.#parts.components.coordinator, requests);
+    await answered(this.#parts.topics.refresh());
+    return results;
   }
 
   async shareFetch(request: ShareFetchRequest, options?: { signal?: AbortSignal }): Promise<ShareFetchResult> {

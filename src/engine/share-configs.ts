@@ -3,6 +3,7 @@
  * again once they are older than a second, so that a change takes effect everywhere without anybody being told. Main
  * thread; belongs to the engine.
  */
+import { groupScope } from '../common/group-config.ts';
 import { parseShareGroupConfig, type ShareGroupConfig } from '../common/share-group-config.ts';
 import type { Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
@@ -48,7 +49,7 @@ export class ShareConfigs {
   }
 
   async #read(groupId: string, known: Known): Promise<void> {
-    known.config = parseShareGroupConfig(await this.#coordinator.readConfigs(`group:${groupId}`));
+    known.config = parseShareGroupConfig(await this.#coordinator.readConfigs(groupScope(groupId)));
     known.readAtMs = this.#time.monotonicMs();
   }
 }

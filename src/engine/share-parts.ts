@@ -1,7 +1,7 @@
 /** Puts the share side of an engine together: what share partitions need of coordinator, fetch side and offset lookup. */
 import { AssertionError } from '../common/assert.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
-import type { ShareAutoOffsetReset } from '../common/share-group-config.ts';
+import type { ShareAutoOffsetReset } from '../common/group-config.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import { type CoordinatorChange, ListOffsetsTimestamp } from '../coordinator/diskless-coordinator.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';

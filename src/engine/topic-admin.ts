@@ -1,4 +1,6 @@
 /** Creating and deleting topics: Kafka's checks, then the coordinator. Main thread; holds no state of its own. */
+
+import type { ConfigChanges, Configs } from '../common/config-definition.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { Random } from '../common/random.ts';
 import { topicConfigProblem } from '../common/topic-config.ts';
@@ -17,6 +19,12 @@ export interface CreateTopicResult {
   readonly message: string;
   /** All zeros with an error. */
   readonly topicId: Uuid;
+}
+
+export interface TopicConfigChanges {
+  readonly topicId: Uuid;
+  /** A value sets, null removes. */
+  readonly changes: ConfigChanges;
 }
 
 interface Refusal {
@@ -98,8 +106,29 @@ function refuse(error: keyof typeof Errors, message: string): Refusal {
 /** Deletes topics; result i belongs to id i. */
 export async function deleteTopics(coordinator: DisklessCoordinator, topicIds: readonly Uuid[]): Promise<Refusal[]> {
   const results = await answered(coordinator.deleteTopics(topicIds));
-  return results.map(({ error }, index) => ({
-    error,
-    message: error === Errors.NONE ? '' : `there is no topic with id ${topicIds[index]}`,
-  }));
+  return results.map(({ error }, index) => unknownTopicOr(error, topicIds[index]!));
+}
+
+/** Changes configs, each topic's all or none; result i belongs to request i. */
+export async function alterTopicConfigs(
+  coordinator: DisklessCoordinator,
+  requests: readonly TopicConfigChanges[],
+): Promise<Refusal[]> {
+  const problems = requests.map(({ changes }) => topicConfigProblem(withoutRemoved(changes)));
+  const accepted = requests.filter((_, index) => problems[index] === undefined);
+  const results = accepted.length === 0 ? [] : await answered(coordinator.alterTopicConfigs(accepted));
+  let next = 0;
+  return requests.map(({ topicId }, index) => {
+    const problem = problems[index];
+    if (problem !== undefined) return refuse('INVALID_CONFIG', problem);
+    return unknownTopicOr(results[next++]!.error, topicId);
+  });
+}
+
+function withoutRemoved(changes: ConfigChanges): Configs {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== null)) as Configs;
+}
+
+function unknownTopicOr(error: ErrorCode, topicId: Uuid): Refusal {
+  return { error, message: error === Errors.NONE ? '' : `there is no topic with id ${topicId}` };
 }

@@ -3,9 +3,11 @@
  * `group:<id>`. Read when a group is used and the last reading is some seconds old, so that a change by any process is
  * heard of within a heartbeat or two, and no heartbeat costs a read.
  */
+import type { Configs } from '../common/config-definition.ts';
+import { type ConsumerGroupBounds, groupScope } from '../common/group-config.ts';
 import type { TopicStore } from '../coordinator/topic-store.ts';
 import type { ConsumerGroupConfig, Instant } from './group.ts';
-import type { GroupSettings } from './group-settings.ts';
+import { consumerGroupBounds, type GroupSettings } from './group-settings.ts';
 
 const MAX_AGE_MS = 5_000;
 
@@ -15,18 +17,15 @@ interface Reading {
 }
 
 export class GroupConfigs {
-  readonly #settings: GroupSettings;
+  readonly #bounds: ConsumerGroupBounds;
   readonly #store: Pick<TopicStore, 'readConfigs'>;
   readonly #defaults: ConsumerGroupConfig;
   readonly #readings = new Map<string, Reading>();
 
   constructor(settings: GroupSettings, store: Pick<TopicStore, 'readConfigs'>) {
-    this.#settings = settings;
+    this.#bounds = consumerGroupBounds(settings);
     this.#store = store;
-    this.#defaults = {
-      sessionTimeoutMs: settings.groupConsumerSessionTimeoutMs,
-      heartbeatIntervalMs: settings.groupConsumerHeartbeatIntervalMs,
-    };
+    this.#defaults = this.#configOf({});
   }
 
   /** As last read. */
@@ -38,7 +37,7 @@ export class GroupConfigs {
   async refresh(groupId: string, now: Instant): Promise<void> {
     const last = this.#readings.get(groupId);
     if (last && now - last.at < MAX_AGE_MS) return;
-    const values = await this.#store.readConfigs(`group:${groupId}`);
+    const values = await this.#store.readConfigs(groupScope(groupId));
     this.#readings.set(groupId, { config: this.#configOf(values), at: now });
   }
 
@@ -47,25 +46,14 @@ export class GroupConfigs {
   }
 
   /** Kafka's rule for values that the broker's bounds do not allow (any more): the nearest that they do. */
-  #configOf(values: Readonly<Record<string, string>>): ConsumerGroupConfig {
-    const s = this.#settings;
-    const within = (name: string, byDefault: number, min: number, max: number): number => {
+  #configOf(values: Configs): ConsumerGroupConfig {
+    const within = (name: string, { byDefault, min, max }: ConsumerGroupBounds['sessionTimeoutMs']): number => {
       const value = Number(values[name] ?? byDefault);
       return Number.isFinite(value) ? Math.min(Math.max(value, min), max) : byDefault;
     };
     return {
-      sessionTimeoutMs: within(
-        'consumer.session.timeout.ms',
-        this.#defaults.sessionTimeoutMs,
-        s.groupConsumerMinSessionTimeoutMs,
-        s.groupConsumerMaxSessionTimeoutMs,
-      ),
-      heartbeatIntervalMs: within(
-        'consumer.heartbeat.interval.ms',
-        this.#defaults.heartbeatIntervalMs,
-        s.groupConsumerMinHeartbeatIntervalMs,
-        s.groupConsumerMaxHeartbeatIntervalMs,
-      ),
+      sessionTimeoutMs: within('consumer.session.timeout.ms', this.#bounds.sessionTimeoutMs),
+      heartbeatIntervalMs: within('consumer.heartbeat.interval.ms', this.#bounds.heartbeatIntervalMs),
     };
   }
 }

@@ -1,4 +1,5 @@
 /** Settings of the group coordinator: Kafka's broker configs by their own names in camel case, and Kafka's defaults. */
+import type { ConsumerGroupBounds } from '../common/group-config.ts';
 
 export type MigrationPolicy = 'disabled' | 'upgrade' | 'downgrade' | 'bidirectional';
 
@@ -48,6 +49,22 @@ export const defaultGroupSettings: GroupSettings = Object.freeze({
   groupConsumerMaxSize: 2 ** 31 - 1,
   groupConsumerMigrationPolicy: 'bidirectional',
 });
+
+/** What may be set for single consumer groups, and what holds for the others. */
+export function consumerGroupBounds(settings: GroupSettings): ConsumerGroupBounds {
+  return {
+    sessionTimeoutMs: {
+      byDefault: settings.groupConsumerSessionTimeoutMs,
+      min: settings.groupConsumerMinSessionTimeoutMs,
+      max: settings.groupConsumerMaxSessionTimeoutMs,
+    },
+    heartbeatIntervalMs: {
+      byDefault: settings.groupConsumerHeartbeatIntervalMs,
+      min: settings.groupConsumerMinHeartbeatIntervalMs,
+      max: settings.groupConsumerMaxHeartbeatIntervalMs,
+    },
+  };
+}
 
 type NumericSetting = Exclude<keyof GroupSettings, 'groupConsumerMigrationPolicy'>;
 

@@ -1,14 +1,17 @@
 /** The APIs that have tables. Which of them a broker serves is decided by its handlers, not here. */
+import { alterConfigs } from './messages/alter-configs.ts';
 import { apiVersions } from './messages/api-versions.ts';
 import { consumerGroupDescribe } from './messages/consumer-group-describe.ts';
 import { consumerGroupHeartbeat } from './messages/consumer-group-heartbeat.ts';
 import { createTopics } from './messages/create-topics.ts';
 import { deleteGroups } from './messages/delete-groups.ts';
 import { deleteTopics } from './messages/delete-topics.ts';
+import { describeConfigs } from './messages/describe-configs.ts';
 import { describeGroups } from './messages/describe-groups.ts';
 import { fetch } from './messages/fetch.ts';
 import { findCoordinator } from './messages/find-coordinator.ts';
 import { heartbeat } from './messages/heartbeat.ts';
+import { incrementalAlterConfigs } from './messages/incremental-alter-configs.ts';
 import { initProducerId } from './messages/init-producer-id.ts';
 import { joinGroup } from './messages/join-group.ts';
 import { leaveGroup } from './messages/leave-group.ts';
@@ -41,7 +44,10 @@ export const apis = {
   deleteTopics,
   initProducerId,
   offsetForLeaderEpoch,
+  describeConfigs,
+  alterConfigs,
   deleteGroups,
+  incrementalAlterConfigs,
   offsetDelete,
   consumerGroupHeartbeat,
   consumerGroupDescribe,

@@ -6,6 +6,7 @@ import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import type { GroupSettings } from '../group/group-settings.ts';
 import type { BrokerTopics } from './broker-topics.ts';
+import type { ServerLimits } from './server-limits.ts';
 
 export interface Endpoint {
   readonly host: string;
@@ -33,7 +34,12 @@ export interface Broker {
   readonly rack: string | null;
   /** Where clients are told to connect; known once the server listens, so read it per request. */
   readonly advertisedListener: Endpoint;
+  /** Where it listens. */
+  readonly listener: Endpoint;
   readonly settings: BrokerSettings;
+  /** `settings.group` with its defaults. */
+  readonly groupSettings: GroupSettings;
+  readonly limits: ServerLimits;
   readonly time: Time;
   readonly random: Random;
   readonly logger: Logger;

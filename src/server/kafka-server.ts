@@ -11,6 +11,7 @@ import { type Random, systemRandom } from '../common/random.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
+import { groupSettings } from '../group/group-settings.ts';
 import type { ApiModule } from './api-handler.ts';
 import { apiModules } from './api-modules.ts';
 import type { SupportedApi } from './apis/api-versions.ts';
@@ -172,6 +173,7 @@ class RunningServer implements KafkaServer {
 
   #makeBroker(engine: DisklessEngine, options: KafkaServerOptions): Broker {
     const advertised = (): Endpoint => this.advertisedListener;
+    const listener = (): Endpoint => this.listener;
     return {
       engine,
       coordinator: options.coordinator,
@@ -179,11 +181,16 @@ class RunningServer implements KafkaServer {
       nodeId: options.nodeId ?? 0,
       rack: options.rack ?? null,
       settings: Object.freeze({ ...defaultBrokerSettings, ...options.settings }),
+      groupSettings: groupSettings(options.settings?.group),
+      limits: this.#limits,
       time: this.#time,
       random: options.random ?? systemRandom,
       logger: this.#logger,
       get advertisedListener() {
         return advertised();
+      },
+      get listener() {
+        return listener();
       },
     };
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { closest } from '../../src/cli/closest.ts';
 import { UsageError } from '../../src/cli/command.ts';
 import { describeFlags, type Flags, parseFlags } from '../../src/cli/flags.ts';
+import { closest } from '../../src/common/closest.ts';
 
 const flags = {
   listen: { value: 'HOST:PORT', help: 'Where to listen.', defaultText: 'here' },

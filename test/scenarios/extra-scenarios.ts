@@ -1,7 +1,7 @@
 /** Runs the small cases of the neighbouring rules (`extra/`): one function a kind, against the real functions. */
 import { type ErrorCode, Errors, errorName } from '../../src/common/errors.ts';
+import { parseShareAutoOffsetReset } from '../../src/common/group-config.ts';
 import { seededRandom } from '../../src/common/random.ts';
-import { parseShareAutoOffsetReset } from '../../src/common/share-group-config.ts';
 import { validateAcknowledgements } from '../../src/share/acknowledge.ts';
 import { throttleThreshold } from '../../src/share/delivery-throttle.ts';
 import { RecordState, recordStateName } from '../../src/share/record-state.ts';

@@ -1,7 +1,11 @@
 /** The parts of the README that are made from the code: the tests compare them, `npm run readme` writes them. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { ConfigDefinitions } from '../../src/common/config-definition.ts';
+import { groupConfigDefinitions } from '../../src/common/group-config.ts';
 import { topicConfigDefinitions } from '../../src/common/topic-config.ts';
+import { consumerGroupBounds, defaultGroupSettings } from '../../src/group/group-settings.ts';
+import { apis } from '../../src/protocol/apis.ts';
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
@@ -26,8 +30,30 @@ export function embedSection(): string {
 }
 
 export function configsSection(): string {
-  const rows = [...topicConfigDefinitions.values()]
-    .filter(({ effect }) => effect)
+  return honoured(topicConfigDefinitions);
+}
+
+export function groupConfigsSection(): string {
+  return honoured(groupConfigDefinitions(consumerGroupBounds(defaultGroupSettings)));
+}
+
+function honoured(definitions: ConfigDefinitions): string {
+  const rows = [...definitions.values()]
+    .filter(({ support }) => support === 'honoured')
     .map(({ name, defaultValue }) => `| \`${name}\` | ${defaultValue} |`);
   return `\n| config | default |\n| --- | --- |\n${rows.join('\n')}\n\n`;
+}
+
+/** By key, padded as the formatter does. */
+export function apisSection(): string {
+  const rows = Object.values(apis)
+    .sort((a, b) => a.key - b.key)
+    .map(({ name, key, versions }) => [name, String(key), `${versions.min} to ${versions.max}`]);
+  const table = [['API', 'Key', 'Versions'], ...rows];
+  const widths = [0, 1, 2].map((column) => Math.max(...table.map((cells) => cells[column]!.length)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
+  const ruler = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  const [header, ...body] = table.map(line);
+  return `${[header, ruler, ...body].join('\n')}\n`;
 }

@@ -17,10 +17,10 @@ import { offsetFetchHandler } from './offset-fetch.ts';
 import { syncGroupHandler } from './sync-group.ts';
 
 export async function groupApis(broker: Broker): Promise<ApiModule> {
-  const { coordinator, time, random, logger, settings } = broker;
+  const { coordinator, time, random, logger, groupSettings } = broker;
   const groups = await GroupCoordinator.open(
     { store: coordinator, listTopics: () => broker.engine.listTopics(), time, random, logger },
-    settings.group,
+    groupSettings,
   );
   return {
     handlers: [

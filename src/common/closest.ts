@@ -4,6 +4,7 @@
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   const limit = word.length < 5 ? 1 : 2;
   return candidates
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)[0]?.candidate;

@@ -148,7 +148,7 @@ class Acquisition {
       if (!allowance.noteTaken(before)) break;
     }
     if (this.acquired.length > mark) this.#onLocked(batch);
-    this.#window.noteAvailable();
+    this.#window.noteAvailable(batch.first);
   }
 
   /** Adds to the result; with `mark`, joins the range before it when both lie in the batch begun at that index. */
@@ -192,7 +192,7 @@ class Acquisition {
     const end = from + left - 1;
     for (let offset = from; offset <= end; offset++) acquireUnit(batch.unitAt(offset), memberId, lockDeadlineMs);
     this.#window.track(batch);
-    this.#window.noteAvailable();
+    this.#window.noteAvailable(end + 1);
     this.#report(from, end, 1, undefined);
     this.#onLocked(batch);
   }

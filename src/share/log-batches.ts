@@ -15,8 +15,8 @@ const CONTROL_BIT = 0x20;
 
 export interface ReadBatches {
   readonly logBatches: readonly LogBatch[];
-  /** The bytes of each log batch, by the same index. */
-  readonly bytes: readonly Uint8Array[];
+  /** Where each log batch begins in the runs laid end to end, and, last, where all of them end. */
+  readonly positions: readonly number[];
   readonly transactional: readonly TransactionalBatch[];
 }
 
@@ -35,14 +35,14 @@ function markerType(view: DataView, batchAt: number): 'commit' | 'abort' {
   return view.getInt16(at + 2) === 0 ? 'abort' : 'commit';
 }
 
-export function readLogBatches(records: readonly Uint8Array[]): ReadBatches {
+export function readLogBatches(runs: readonly Uint8Array[]): ReadBatches {
   const logBatches: LogBatch[] = [];
-  const bytes: Uint8Array[] = [];
+  const positions: number[] = [];
   const transactional: TransactionalBatch[] = [];
-  for (const run of records) {
+  let before = 0;
+  for (const run of runs) {
     const view = new DataView(run.buffer, run.byteOffset, run.byteLength);
-    for (let at = 0; at + RECORDS_AT <= run.length; ) {
-      const size = 12 + view.getInt32(at + LENGTH_AT);
+    for (let at = 0; at + RECORDS_AT <= run.length; at += 12 + view.getInt32(at + LENGTH_AT)) {
       const first = Number(view.getBigInt64(at));
       const attributes = view.getInt16(at + ATTRIBUTES_AT);
       if (attributes & TRANSACTIONAL_BIT) {
@@ -51,9 +51,29 @@ export function readLogBatches(records: readonly Uint8Array[]): ReadBatches {
         transactional.push({ index: logBatches.length, producerId, control });
       }
       logBatches.push({ first, last: first + view.getInt32(at + LAST_OFFSET_DELTA_AT) });
-      bytes.push(run.subarray(at, at + size));
-      at += size;
+      positions.push(before + at);
     }
+    before += run.length;
   }
-  return { logBatches, bytes, transactional };
+  positions.push(before);
+  return { logBatches, positions, transactional };
+}
+
+/** The bytes from one log batch to another, both included: a view of each run that has some of them. */
+export function bytesOfLogBatches(
+  runs: readonly Uint8Array[],
+  { positions }: ReadBatches,
+  firstBatch: number,
+  lastBatch: number,
+): Uint8Array[] {
+  const from = positions[firstBatch]!;
+  const to = positions[lastBatch + 1]!;
+  const views: Uint8Array[] = [];
+  let before = 0;
+  for (const run of runs) {
+    const view = run.subarray(Math.max(0, from - before), Math.max(0, to - before));
+    if (view.length > 0) views.push(view);
+    before += run.length;
+  }
+  return views;
 }

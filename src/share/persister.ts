@@ -14,6 +14,7 @@ import type { RecordState } from './record-state.ts';
 import {
   type CoordinatorShareState,
   initializeState,
+  joinUpdates,
   type Operation,
   readState,
   type StateUpdate,
@@ -38,7 +39,14 @@ export interface Persister {
 
 interface Waiting {
   readonly apply: (state: CoordinatorShareState | undefined) => Operation;
+  /** Of a write: what it writes. */
+  readonly update: StateUpdate | undefined;
   readonly answer: Deferred<Operation>;
+}
+
+/** What the store holds of a key, once that is known. */
+interface Stored {
+  readonly state: CoordinatorShareState | undefined;
 }
 
 /** Every state is stored whole, so each write is a snapshot of its own and none are counted. */
@@ -63,7 +71,7 @@ export class StoredSharePersister implements Persister {
   }
 
   async write(key: SharePartitionKey, update: StateUpdate): Promise<ErrorCode> {
-    return (await this.#enqueue(key, (state) => writeState(state, update, UPDATES_PER_SNAPSHOT))).error;
+    return (await this.#enqueue(key, (state) => writeState(state, update, UPDATES_PER_SNAPSHOT), update)).error;
   }
 
   async summarize(keys: readonly SharePartitionKey[]): Promise<ReturnType<typeof summarizeState>[]> {
@@ -77,9 +85,9 @@ export class StoredSharePersister implements Persister {
     );
   }
 
-  #enqueue(key: SharePartitionKey, apply: Waiting['apply']): Promise<Operation> {
+  #enqueue(key: SharePartitionKey, apply: Waiting['apply'], update?: StateUpdate): Promise<Operation> {
     const id = `${partitionKey(key.topicIdPartition)}:${key.groupId}`;
-    const waiting = { apply, answer: deferred<Operation>() };
+    const waiting = { apply, update, answer: deferred<Operation>() };
     const queue = this.#queues.get(id);
     if (queue) {
       queue.push(waiting);
@@ -90,8 +98,15 @@ export class StoredSharePersister implements Persister {
     return waiting.answer.promise;
   }
 
+  /**
+   * Runs until nothing waits. What one write has stored is where the next one begins, so that it need not be read again:
+   * the guard finds out when somebody else has written meanwhile.
+   */
   async #drain(id: string, key: SharePartitionKey): Promise<void> {
-    for (let batch = this.#take(id); batch.length > 0; batch = this.#take(id)) await this.#run(key, batch);
+    let known: Stored | undefined;
+    for (let batch = this.#take(id); batch.length > 0; batch = this.#take(id)) {
+      known = await this.#run(key, batch, known);
+    }
     this.#queues.delete(id);
   }
 
@@ -99,25 +114,29 @@ export class StoredSharePersister implements Persister {
     return this.#queues.get(id)!.splice(0);
   }
 
-  /** Applies operations one after the other and stores what they come to in one guarded write. */
-  async #run(key: SharePartitionKey, batch: readonly Waiting[]): Promise<void> {
+  /**
+   * Applies operations one after the other and stores what they come to in one guarded write. Returns what is stored then;
+   * undefined when that is not known.
+   */
+  async #run(
+    key: SharePartitionKey,
+    batch: readonly Waiting[],
+    known: Stored | undefined,
+  ): Promise<Stored | undefined> {
     try {
-      const stored = fromStored((await this.#store.readShareStates([key]))[0]);
-      let state = stored;
-      const operations = batch.map(({ apply }) => {
-        const operation = apply(state);
-        state = operation.state;
-        return operation;
-      });
+      const stored = known ? known.state : fromStored((await this.#store.readShareStates([key]))[0]);
+      const { operations, state } = applyAll(stored, batch);
       const error = state === stored ? Errors.NONE : await this.#replace(key, stored, state);
       batch.forEach(({ answer }, index) => {
         const operation = operations[index]!;
         answer.resolve(error === Errors.NONE ? operation : { ...operation, error });
       });
+      return error === Errors.NONE ? { state } : undefined;
     } catch {
       // The store did not answer: whether the write happened is unknown, and the caller's records stay as they were.
       for (const { answer } of batch)
         answer.resolve({ error: Errors.COORDINATOR_NOT_AVAILABLE, state: undefined, record: null });
+      return undefined;
     }
   }
 
@@ -130,6 +149,35 @@ export class StoredSharePersister implements Persister {
     const [result] = await this.#store.writeShareStates([{ key, expected, state: state && toStored(state) }]);
     return result!.error;
   }
+}
+
+/** What operations come to, one after the other; what several writes in a row write is combined once for all of them. */
+function applyAll(
+  stored: CoordinatorShareState | undefined,
+  batch: readonly Waiting[],
+): { readonly operations: readonly Operation[]; readonly state: CoordinatorShareState | undefined } {
+  const operations: Operation[] = [];
+  let state = stored;
+  while (operations.length < batch.length) {
+    const row = writesInARow(batch, operations.length);
+    const { apply } = batch[operations.length]!;
+    const operation = row.length > 1 ? writeState(state, joinUpdates(row), UPDATES_PER_SNAPSHOT) : apply(state);
+    state = operation.state;
+    for (let i = 0; i < Math.max(1, row.length); i++) operations.push(operation);
+  }
+  return { operations, state };
+}
+
+/** Updates from an index on, as far as they are of the same epochs. */
+function writesInARow(batch: readonly Waiting[], from: number): StateUpdate[] {
+  const row: StateUpdate[] = [];
+  for (let index = from; index < batch.length; index++) {
+    const { update } = batch[index]!;
+    const first = row[0] ?? update;
+    if (!update || update.stateEpoch !== first!.stateEpoch || update.leaderEpoch !== first!.leaderEpoch) break;
+    row.push(update);
+  }
+  return row;
 }
 
 function fromStored(state: SharePartitionState | undefined): CoordinatorShareState | undefined {

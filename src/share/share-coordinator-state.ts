@@ -71,10 +71,27 @@ export interface StateUpdate {
 }
 
 /** The count belongs to its start offset: a request that is behind keeps the stored one. */
-function completeCount(state: CoordinatorShareState, update: StateUpdate): number {
+function completeCount(
+  state: Pick<CoordinatorShareState, 'startOffset' | 'deliveryCompleteCount'>,
+  update: StateUpdate,
+): number {
   if (update.startOffset < state.startOffset) return state.deliveryCompleteCount;
   if (update.startOffset > state.startOffset) return update.deliveryCompleteCount;
   return Math.max(state.deliveryCompleteCount, update.deliveryCompleteCount);
+}
+
+/**
+ * Writes of the same epochs, one after the other, as one that comes to the same: per offset the greatest count and state
+ * win in any order, and so does the greatest start offset.
+ */
+export function joinUpdates(updates: readonly StateUpdate[]): StateUpdate {
+  const [first, ...others] = updates as [StateUpdate, ...StateUpdate[]];
+  let { startOffset, deliveryCompleteCount } = first;
+  for (const update of others) {
+    deliveryCompleteCount = completeCount({ startOffset, deliveryCompleteCount }, update);
+    startOffset = Math.max(startOffset, update.startOffset);
+  }
+  return { ...first, startOffset, deliveryCompleteCount, stateBatches: updates.flatMap((one) => one.stateBatches) };
 }
 
 /** Writes state batches. After `updatesPerSnapshot` updates the next write is a snapshot. */

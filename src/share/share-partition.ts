@@ -26,6 +26,7 @@ import {
   commitTransition,
   endAcquisition,
   type InFlightBatch,
+  type InFlightUnit,
   isAcquirable,
   undoTransition,
 } from './in-flight-batch.ts';
@@ -246,20 +247,20 @@ export class SharePartition {
 
   #commit(touched: readonly Touched[], writeId: number): void {
     for (const { batch, first, last } of touched) {
-      batch.visit(first, last, (unit) => {
+      batch.visit(first, last, (unit, from) => {
         if (unit.pending?.writeId !== writeId) return;
         commitTransition(unit);
-        if (isAcquirable(unit)) this.#window.noteAvailable();
+        if (isAcquirable(unit)) this.#window.noteAvailable(from);
       });
     }
     this.#window.advanceStart();
     this.#sendDeadLetters(touched);
   }
 
-  /** Gives records back to their holder, or to everybody when the holder's lock ended while the write was under way. */
+  /** Gives records back to their holder, or ends its hold when the lock ended while the write was under way. */
   #undo(touched: readonly Touched[], writeId: number): void {
     const nowMs = this.#host.monotonicMs();
-    const { config } = this.#host;
+    const leaving: Touched[] = [];
     for (const { batch, first, last } of touched) {
       batch.visit(first, last, (unit, from, to) => {
         if (unit.pending?.writeId !== writeId) return;
@@ -267,12 +268,20 @@ export class SharePartition {
         undoTransition(unit);
         this.#window.noteTransition(before, unit.state, from, to);
         if (unit.state !== RecordState.ACQUIRED || unit.lockDeadlineMs > nowMs) return;
-        const next = unit.deliveryCount < config.maxDeliveryCount ? RecordState.AVAILABLE : RecordState.ARCHIVED;
-        this.#window.noteTransition(unit.state, next, from, to);
-        endAcquisition(unit, next);
-        this.#window.noteAvailable();
+        const cause = this.#expireUnit(unit, from, to);
+        if (cause) leaving.push({ batch, first: from, last: to, cause });
       });
     }
+    this.#sendDeadLetters(leaving);
+  }
+
+  /** Ends an acquisition whose lock ended. Returns why the records go to the dead-letter queue, when they do. */
+  #expireUnit(unit: InFlightUnit, first: number, last: number): DeadLetterCause | undefined {
+    const to = stateAfterReturn(unit.deliveryCount, last < this.#window.startOffset, this.#host.config);
+    this.#window.noteTransition(unit.state, to, first, last);
+    endAcquisition(unit, to);
+    if (to === RecordState.AVAILABLE) this.#window.noteAvailable(first);
+    return to === RecordState.ARCHIVING ? 'DELIVERY_COUNT_EXCEEDED' : undefined;
   }
 
   /** The log start offset moved on, or turned out to have moved. */
@@ -302,11 +311,7 @@ export class SharePartition {
     if (batch.first < startOffset && startOffset <= batch.last) batch.split();
     batch.visit(batch.first, batch.last, (unit, first, last) => {
       if (unit.state !== RecordState.ACQUIRED || unit.lockDeadlineMs > nowMs) return;
-      const to = stateAfterReturn(unit.deliveryCount, last < startOffset, this.#host.config);
-      this.#window.noteTransition(unit.state, to, first, last);
-      endAcquisition(unit, to);
-      if (to === RecordState.AVAILABLE) this.#window.noteAvailable();
-      touched.push({ batch, first, last, cause: to === RecordState.ARCHIVING ? 'DELIVERY_COUNT_EXCEEDED' : undefined });
+      touched.push({ batch, first, last, cause: this.#expireUnit(unit, first, last) });
     });
     return touched;
   }

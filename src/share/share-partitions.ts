@@ -7,6 +7,7 @@ import type { Time, Timer } from '../common/time.ts';
 import { type PartitionKey, partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import type { Persister } from './persister.ts';
+import { joinUpdates } from './share-coordinator-state.ts';
 import {
   type DeadLetter,
   SharePartition,
@@ -38,21 +39,31 @@ export interface SharePartitionsOptions {
     groupId: string,
     topicIdPartition: TopicIdPartition,
   ): Promise<{ readonly error: ErrorCode; readonly offset: number }>;
-  /** Copies records to the group's dead-letter queue. */
-  copyDeadLetters(groupId: string, topicIdPartition: TopicIdPartition, letters: readonly DeadLetter[]): Promise<void>;
+  /**
+   * Copies records to the group's dead-letter queue. Resolves with true once they are there, or will never be; with false
+   * when that must be left to the next leader. Never rejects.
+   */
+  copyDeadLetters(
+    groupId: string,
+    topicIdPartition: TopicIdPartition,
+    letters: readonly DeadLetter[],
+  ): Promise<boolean>;
 }
 
 interface Entry {
   readonly groupId: string;
   readonly topicIdPartition: TopicIdPartition;
   readonly loading: Promise<LoadResult>;
-  led?: LedPartition;
+  led: LedPartition | undefined;
+  /** Of this turn, on their way to the persister. */
+  writes: { readonly write: StateWrite; readonly done: (error: ErrorCode) => void }[] | undefined;
   stateEpoch: number;
   /** The deadline that the queue holds for this partition. */
   queuedDeadlineMs: number;
-  readonly waiters: Set<() => void>;
+  /** Absent until somebody waits: ten thousand share partitions at rest need no sets. */
+  waiters: Set<() => void> | undefined;
   /** Fetches that found the fetch lock taken; woken once, when it is free again. */
-  readonly lockWaiters: Set<() => void>;
+  lockWaiters: Set<() => void> | undefined;
 }
 
 /** Errors after which this broker no longer leads: the partition is dropped and loaded anew when somebody asks. */
@@ -61,6 +72,9 @@ const DROPPING: ReadonlySet<ErrorCode> = new Set([
   Errors.GROUP_ID_NOT_FOUND,
   Errors.UNKNOWN_TOPIC_OR_PARTITION,
 ]);
+
+/** Share partitions whose locks are ended in one turn of the event loop: a millisecond or two. */
+const EXPIRED_A_TURN = 200;
 
 /** A persister's error as share consumers see it. */
 function asSeenByConsumers(error: ErrorCode): ErrorCode {
@@ -88,6 +102,10 @@ export class SharePartitions {
   readonly #byPartition = new Map<PartitionKey, Set<Entry>>();
   readonly #deadlines = new DeadlineQueue<Entry>();
   #timer: { readonly atMs: number; readonly timer: Timer } | undefined;
+  readonly #answers: Answers = {
+    write: (entry, write, done) => this.#write(entry, write, done),
+    finish: (entry, done) => this.#finish(entry, done),
+  };
   #closed = false;
 
   constructor(options: SharePartitionsOptions) {
@@ -108,8 +126,10 @@ export class SharePartitions {
       topicIdPartition,
       stateEpoch: 0,
       queuedDeadlineMs: Number.POSITIVE_INFINITY,
-      waiters: new Set(),
-      lockWaiters: new Set(),
+      led: undefined,
+      writes: undefined,
+      waiters: undefined,
+      lockWaiters: undefined,
       loading: Promise.resolve().then(() => this.#load(entry)),
     };
     this.#entries.set(id, entry);
@@ -159,35 +179,35 @@ export class SharePartitions {
       const written = await persister.write({ groupId, topicIdPartition }, update);
       if (written !== Errors.NONE) return { error: asSeenByConsumers(written) };
     }
-    const partition = SharePartition.load({ startOffset, stateBatches }, this.#hostOf(entry));
+    const partition = SharePartition.load(
+      { startOffset, stateBatches },
+      new Outside(entry, this.#options, this.#answers),
+    );
     return partition
       ? { error: 0, led: { groupId, topicIdPartition, partition } }
       : { error: Errors.UNKNOWN_SERVER_ERROR };
   }
 
-  /** The outside of one share partition. */
-  #hostOf(entry: Entry): SharePartitionHost {
-    const { configOf, time, copyDeadLetters } = this.#options;
-    return {
-      get config() {
-        return configOf(entry.groupId);
-      },
-      monotonicMs: () => time.monotonicMs(),
-      write: (write, done) => void this.#write(entry, write, done),
-      deadLetter: (letters, done) => {
-        copyDeadLetters(entry.groupId, entry.topicIdPartition, letters).then(
-          () => this.#finish(entry, done),
-          () => this.#finish(entry, done),
-        );
-      },
-    };
+  /** What a share partition writes in one turn goes to the persister as one: a thousand locks that end are one write. */
+  #write(entry: Entry, write: StateWrite, done: (error: ErrorCode) => void): void {
+    if (entry.writes) {
+      entry.writes.push({ write, done });
+      return;
+    }
+    entry.writes = [{ write, done }];
+    queueMicrotask(() => void this.#flush(entry));
   }
 
-  async #write(entry: Entry, write: StateWrite, done: (error: ErrorCode) => void): Promise<void> {
+  async #flush(entry: Entry): Promise<void> {
     const { groupId, topicIdPartition, stateEpoch } = entry;
-    const update = { ...write, stateEpoch, leaderEpoch: this.#options.leaderEpoch };
-    const error = asSeenByConsumers(await this.#options.persister.write({ groupId, topicIdPartition }, update));
-    this.#finish(entry, () => done(error));
+    const { leaderEpoch, persister } = this.#options;
+    const writes = entry.writes!;
+    entry.writes = undefined;
+    const update = joinUpdates(writes.map(({ write }) => ({ ...write, stateEpoch, leaderEpoch })));
+    const error = asSeenByConsumers(await persister.write({ groupId, topicIdPartition }, update));
+    this.#finish(entry, () => {
+      for (const { done } of writes) done(error);
+    });
     if (DROPPING.has(error)) this.#forget(entry);
   }
 
@@ -209,7 +229,8 @@ export class SharePartitions {
    */
   tryFetchLock(led: LedPartition, wake: () => void): boolean {
     if (led.partition.tryFetchLock()) return true;
-    this.#entries.get(entryId(led.groupId, led.topicIdPartition))?.lockWaiters.add(wake);
+    const entry = this.#entries.get(entryId(led.groupId, led.topicIdPartition));
+    if (entry) entry.lockWaiters = (entry.lockWaiters ?? new Set()).add(wake);
     return false;
   }
 
@@ -219,9 +240,9 @@ export class SharePartitions {
     const entry = this.#entries.get(entryId(led.groupId, led.topicIdPartition));
     if (!entry) return;
     this.#armLocks(entry);
-    const waiting = [...entry.lockWaiters];
-    entry.lockWaiters.clear();
-    for (const wake of waiting) wake();
+    const waiting = entry.lockWaiters;
+    entry.lockWaiters = undefined;
+    for (const wake of waiting ?? []) wake();
   }
 
   #touched(entry: Entry): void {
@@ -247,10 +268,13 @@ export class SharePartitions {
     this.#timer = { atMs, timer: this.#options.time.setTimer(delayMs, () => this.#expire()) };
   }
 
+  /** What is due, but for so many share partitions a turn that others have theirs; the next turn goes on. */
   #expire(): void {
     this.#timer = undefined;
     const nowMs = this.#options.time.monotonicMs();
-    for (let entry = this.#deadlines.takeExpired(nowMs); entry; entry = this.#deadlines.takeExpired(nowMs)) {
+    for (let left = EXPIRED_A_TURN; left > 0; left--) {
+      const entry = this.#deadlines.takeExpired(nowMs);
+      if (!entry) break;
       entry.queuedDeadlineMs = Number.POSITIVE_INFINITY;
       entry.led?.partition.expireLocks();
       this.#touched(entry);
@@ -261,15 +285,17 @@ export class SharePartitions {
   /** Calls `wake` when something about the partition changes, until the returned function is called. */
   watch(groupId: string, topicIdPartition: TopicIdPartition, wake: () => void): () => void {
     const entry = this.#entries.get(entryId(groupId, topicIdPartition));
-    entry?.waiters.add(wake);
+    if (!entry) return () => {};
+    entry.waiters = (entry.waiters ?? new Set()).add(wake);
     return () => {
-      entry?.waiters.delete(wake);
-      entry?.lockWaiters.delete(wake);
+      entry.waiters?.delete(wake);
+      entry.lockWaiters?.delete(wake);
+      if (entry.waiters?.size === 0) entry.waiters = undefined;
     };
   }
 
   #wake(entry: Entry): void {
-    for (const wake of [...entry.waiters]) wake();
+    for (const wake of [...(entry.waiters ?? [])]) wake();
   }
 
   /** Records were appended to a partition's log. */
@@ -304,6 +330,44 @@ export class SharePartitions {
     this.#closed = true;
     this.#timer?.timer.cancel();
     this.drop(() => true);
+  }
+}
+
+/** How the outside of a share partition reports back. */
+interface Answers {
+  write(entry: Entry, write: StateWrite, done: (error: ErrorCode) => void): void;
+  finish(entry: Entry, done: () => void): void;
+}
+
+/** The outside of one share partition. */
+class Outside implements SharePartitionHost {
+  readonly #entry: Entry;
+  readonly #options: SharePartitionsOptions;
+  readonly #answers: Answers;
+
+  constructor(entry: Entry, options: SharePartitionsOptions, answers: Answers) {
+    this.#entry = entry;
+    this.#options = options;
+    this.#answers = answers;
+  }
+
+  get config(): SharePartitionConfig {
+    return this.#options.configOf(this.#entry.groupId);
+  }
+
+  monotonicMs(): number {
+    return this.#options.time.monotonicMs();
+  }
+
+  write(write: StateWrite, done: (error: ErrorCode) => void): void {
+    this.#answers.write(this.#entry, write, done);
+  }
+
+  deadLetter(letters: readonly DeadLetter[], done: () => void): void {
+    const { groupId, topicIdPartition } = this.#entry;
+    void this.#options.copyDeadLetters(groupId, topicIdPartition, letters).then((isOver) => {
+      if (isOver) this.#answers.finish(this.#entry, done);
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 /** One read of the log for a share fetch: what it returned per partition, and the acquisition on it. Main thread. */
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
-import { type ReadBatches, readLogBatches } from './log-batches.ts';
+import { bytesOfLogBatches, readLogBatches } from './log-batches.ts';
 import { sliceLogBatches } from './share-fetch-order.ts';
 import type { ShareAcquiredRecords, ShareFetchRequest } from './share-fetch-request.ts';
 import type { LedPartition } from './share-partitions.ts';
@@ -104,11 +104,12 @@ export class ShareRead {
         })),
       },
     );
+    const range = sliceLogBatches(read.logBatches, acquired);
     return {
       acquiredRecords: acquired.map(({ first, last, deliveryCount }) => {
         return { firstOffset: BigInt(first), lastOffset: BigInt(last), deliveryCount };
       }),
-      records: slice(read, acquired),
+      records: range ? bytesOfLogBatches(data.records, read, range.firstBatch, range.lastBatch) : [],
       count: acquired.reduce((sum, { first, last }) => sum + last - first + 1, 0),
     };
   }
@@ -116,12 +117,4 @@ export class ShareRead {
   release(): void {
     this.#release();
   }
-}
-
-function slice(
-  read: ReadBatches,
-  acquired: readonly { readonly first: number; readonly last: number }[],
-): readonly Uint8Array[] {
-  const range = sliceLogBatches(read.logBatches, acquired);
-  return range ? read.bytes.slice(range.firstBatch, range.lastBatch + 1) : [];
 }

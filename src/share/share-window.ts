@@ -36,8 +36,8 @@ export class ShareWindow {
   endOffset: number;
   /** Terminal records at or above the start offset that are still tracked (KIP-1226). */
   deliveryCompleteCount = 0;
-  /** Some record may be available below the end; cleared by a search that finds none. */
-  #mayHaveAvailable = false;
+  /** No record below this offset is available; Infinity when none is at all. A search begins here, and moves it on. */
+  #availableFrom = Number.POSITIVE_INFINITY;
   #gap: GapWindow | undefined;
 
   constructor(startOffset: number) {
@@ -59,7 +59,7 @@ export class ShareWindow {
     }
     if (stateBatches.length === 0) return window;
     window.endOffset = next - 1;
-    window.#mayHaveAvailable = true;
+    window.#availableFrom = startOffset;
     if (hole >= 0) window.#gap = { pointer: hole, end: window.endOffset };
     window.advanceStart();
     return window;
@@ -80,26 +80,40 @@ export class ShareWindow {
     return last === undefined || this.startOffset > last.last;
   }
 
-  noteAvailable(): void {
-    this.#mayHaveAvailable = true;
+  /** Records at or above `offset` may have become available. */
+  noteAvailable(offset: number): void {
+    this.#availableFrom = Math.min(this.#availableFrom, offset);
   }
 
   /** The lowest offset that a fetch should begin at. */
   nextFetchOffset(): number {
     if (this.#isSpent) {
-      this.#mayHaveAvailable = false;
+      this.#availableFrom = Number.POSITIVE_INFINITY;
       return this.endOffset;
     }
-    if (this.#mayHaveAvailable) {
-      const found = this.#firstToFetch();
+    if (this.#availableFrom < Number.POSITIVE_INFINITY) {
+      const found = this.gapActive ? this.#firstHoleOrAvailable(this.#gap!.pointer) : this.#firstAvailable();
       if (found >= 0) return found;
-      this.#mayHaveAvailable = false;
+      this.#availableFrom = Number.POSITIVE_INFINITY;
     }
     return this.endOffset + 1;
   }
 
-  #firstToFetch(): number {
-    let hole = this.gapActive ? this.#gap!.pointer : Number.POSITIVE_INFINITY;
+  #firstAvailable(): number {
+    const { batches } = this;
+    for (let index = Math.max(0, batches.indexFrom(this.#availableFrom + 1) - 1); index < batches.length; index++) {
+      const batch = batches.at(index);
+      const found = batch.findOffset(Math.max(batch.first, this.#availableFrom), batch.last, isAcquirable);
+      if (found < 0) continue;
+      // A batch in one piece is fetched from its start on.
+      this.#availableFrom = batch.whole ? batch.first : found;
+      return this.#availableFrom;
+    }
+    return -1;
+  }
+
+  #firstHoleOrAvailable(pointer: number): number {
+    let hole = pointer;
     for (const batch of this.batches) {
       if (batch.first > hole) return hole;
       hole = Math.max(hole, batch.last + 1);
@@ -153,7 +167,8 @@ export class ShareWindow {
       batch.visit(from, to - 1, (unit, first, last) => {
         if (unit.state !== RecordState.AVAILABLE) return;
         this.forceArchive(unit, first, last);
-        this.#mayHaveAvailable = true;
+        // None of these, but the gap pointer may be where to go on.
+        this.noteAvailable(first);
       });
     }
   }

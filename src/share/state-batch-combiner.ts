@@ -10,6 +10,23 @@ function wins(a: StateBatch, b: StateBatch): boolean {
   return a.deliveryCount > b.deliveryCount || (a.deliveryCount === b.deliveryCount && a.state > b.state);
 }
 
+/** Adds a range behind all others; it becomes part of the last one when the two touch and say the same. */
+function append(batches: StateBatch[], { firstOffset, lastOffset, state, deliveryCount }: StateBatch): void {
+  const before = batches[batches.length - 1];
+  if (before?.lastOffset === firstOffset - 1 && before.state === state && before.deliveryCount === deliveryCount) {
+    batches[batches.length - 1] = { firstOffset: before.firstOffset, lastOffset, state, deliveryCount };
+  } else {
+    batches.push({ firstOffset, lastOffset, state, deliveryCount });
+  }
+}
+
+/** By rising first offset. A write of thousands of single records is mostly a few ranges that say the same. */
+function joined(batches: readonly StateBatch[]): StateBatch[] {
+  const result: StateBatch[] = [];
+  for (const batch of [...batches].sort((a, b) => a.firstOffset - b.firstOffset)) append(result, batch);
+  return result;
+}
+
 /** Cuts at every bound, so that each elementary range is either wholly inside a batch or outside of it. */
 function elementaryRanges(batches: readonly StateBatch[], startOffset: number): [first: number, last: number][] {
   const cuts = new Set<number>([startOffset]);
@@ -27,7 +44,7 @@ export function combineStateBatches(
   written: readonly StateBatch[],
   startOffset: number,
 ): StateBatch[] {
-  const all = [...stored, ...written].sort((a, b) => a.firstOffset - b.firstOffset);
+  const all = [...stored, ...joined(written)].sort((a, b) => a.firstOffset - b.firstOffset);
   const combined: StateBatch[] = [];
   let next = 0;
   let open: StateBatch[] = [];
@@ -36,11 +53,7 @@ export function combineStateBatches(
     open = open.filter((batch) => batch.lastOffset >= firstOffset);
     if (open.length === 0) continue;
     const { state, deliveryCount } = open.reduce((best, batch) => (wins(batch, best) ? batch : best));
-    const before = combined[combined.length - 1];
-    const joins =
-      before?.lastOffset === firstOffset - 1 && before.state === state && before.deliveryCount === deliveryCount;
-    if (joins) combined[combined.length - 1] = { ...before, lastOffset };
-    else combined.push({ firstOffset, lastOffset, state, deliveryCount });
+    append(combined, { firstOffset, lastOffset, state, deliveryCount });
   }
   return combined;
 }

@@ -5,14 +5,18 @@
 import * as nodeRs from '@node-rs/crc32';
 import crc32cNpm from 'crc-32/crc32c.js';
 import { Errors } from '../src/common/errors.ts';
+import { silentLogger } from '../src/common/logger.ts';
+import { systemTime } from '../src/common/time.ts';
 import { crc32c, kernelBytes, setLogAppendTime, validateRecordBatches } from '../src/kernel.ts';
 import { compress } from '../src/record/compression/compress.ts';
 import * as layout from '../src/record/kernel-layout.ts';
 import { validateRecordBatch } from '../src/record/record-batch.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../src/record/record-kernel.ts';
 import type { ValidationOptions } from '../src/record/validation.ts';
+import type { RecordTask } from '../src/worker/messages.ts';
 import { openRecordPool } from '../src/worker/piscina-record-pool.ts';
 import type { RecordPool } from '../src/worker/record-pool.ts';
+import { openWorkerThreads } from '../src/worker/worker-threads.ts';
 import type { BenchContext, Side } from './harness.ts';
 import { decoders } from './support/decoders.ts';
 import { jsonLines, recordBatch } from './support/record-batches.ts';
@@ -136,9 +140,13 @@ const MIXES: readonly Mix[] = [
   { name: 'mixed-zstd', sizes: [KiB, 4 * KiB, 16 * KiB, 64 * KiB, 256 * KiB], compressed: true },
 ];
 
-/** A large request's worth of batches, validated all at once by each pool. */
+/**
+ * A large request's worth of batches, validated all at once by each pool. The second baseline has no policy and no pool: the
+ * batches split between two threads by hand, beforehand. It shows how much two threads can be worth on the machine.
+ */
 async function pools(bench: BenchContext): Promise<void> {
   const limits = { appendCapacityBytes: 64 * MiB, fetchCapacityBytes: MiB };
+  const byHand = await openHalves(limits.appendCapacityBytes);
   const [two, inline] = [
     await openRecordPool({ workerThreads: 2, ...limits }),
     await openRecordPool({ workerThreads: 0, ...limits }),
@@ -153,13 +161,49 @@ async function pools(bench: BenchContext): Promise<void> {
       unit: 'batches/s',
       amount: batches.length,
       subject,
-      baselines: { inline: baseline },
+      baselines: { inline: baseline, 'halves-by-hand': byHand.side(batches) },
     });
     release();
     releaseInline();
   }
+  await byHand.close();
   await two.close();
   await inline.close();
+}
+
+interface Halves {
+  side(batches: readonly Uint8Array[]): () => Promise<number>;
+  close(): Promise<void>;
+}
+
+async function openHalves(slabsBytes: number): Promise<Halves> {
+  const memory = createKernelMemory({ regions: 5, contentBytes: 32 * MiB, slabsBytes });
+  const module = kernelModule();
+  const kernel = new RecordKernel(module, memory, 0);
+  const data = { module, memory };
+  const threads = await openWorkerThreads({
+    workers: 2,
+    data,
+    taskTimeoutMs: 60_000,
+    time: systemTime,
+    logger: silentLogger,
+  });
+  const side = (batches: readonly Uint8Array[]) => {
+    let address = memory.slabsAddress;
+    const tasks = batches.map((batch): RecordTask => {
+      kernel.bytes.set(batch, address);
+      const task: RecordTask = { kind: 'validate', address, size: batch.length, options: OPTIONS };
+      address += batch.length;
+      return task;
+    });
+    const halves = [tasks.filter((_, i) => i % 2 === 0), tasks.filter((_, i) => i % 2 === 1)];
+    return async (): Promise<number> => {
+      const results = await Promise.all(halves.map((half) => threads.run(half)));
+      return results.flat().filter((result) => result.kind === 'validate' && result.verdict.error === Errors.NONE)
+        .length;
+    };
+  };
+  return { side, close: () => threads.close() };
 }
 
 function fill(sizes: readonly number[], totalBytes: number, compressed: boolean): Uint8Array[] {

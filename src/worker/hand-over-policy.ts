@@ -1,8 +1,8 @@
 /**
  * What runs inline and what goes to a worker: the one place that decides, from estimates of CPU time.
  *
- * A hand-over costs 60–90 µs of the two threads' time, as much as a CRC over a megabyte, and every task in it some 5 µs of
- * copying arguments and results, as much as validating 8 KiB. So small tasks always run on the main thread, larger ones go
+ * A hand-over costs 60–90 µs of the two threads' time, as much as a CRC over a megabyte, and every task in it a few
+ * of copying arguments and results, as much as validating 4 KiB. So small tasks always run on the main thread, larger ones go
  * to the workers in groups worth several hundred microseconds, and the main thread never spends more than a bounded time
  * on records in one turn of its event loop.
  */
@@ -17,8 +17,11 @@ import type { RecordTask } from './messages.ts';
 export const WORTH_HANDING_OVER_US = 30;
 /** What the main thread may spend on such small tasks in one turn of its event loop, microseconds. */
 export const SMALL_BUDGET_US = 4000;
-/** And up to where in a turn it takes on larger ones, which a worker could do. */
-export const LARGE_BUDGET_US = 1500;
+/**
+ * And up to where in a turn it takes on larger ones, which a worker could do. Enough for one 64 KiB batch of most codecs or
+ * several; in a burst it is time in which the workers have nothing yet.
+ */
+export const LARGE_BUDGET_US = 500;
 /** The least work worth a hand-over. */
 export const HAND_OVER_MIN_US = 400;
 /** The most in one hand-over, unless a single task is larger: beyond it, waiting costs more than handing over again. */

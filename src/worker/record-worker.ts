@@ -4,7 +4,8 @@
  */
 import { threadId, workerData } from 'node:worker_threads';
 import { RecordKernel } from '../record/record-kernel.ts';
-import type { RecordTask, RecordTaskResult, RecordWorkerData } from './messages.ts';
+import type { RecordWorkerData } from './messages.ts';
+import { type PackedResults, type PackedTasks, packResults, unpackTasks } from './packed-hand-over.ts';
 import { runTask } from './record-tasks.ts';
 import { RegionClaims } from './region-claims.ts';
 
@@ -14,10 +15,10 @@ const region = claims.claim(threadId);
 const kernel = new RecordKernel(module, memory, region);
 
 /** Runs a hand-over. Results in the order of the tasks. */
-export function runTasks(tasks: readonly RecordTask[]): RecordTaskResult[] {
+export function runTasks(tasks: PackedTasks): PackedResults {
   claims.toggleBusy(region);
   try {
-    return tasks.map((task) => runTask(kernel, task));
+    return packResults(unpackTasks(tasks).map((task) => runTask(kernel, task)));
   } finally {
     claims.toggleBusy(region);
   }

@@ -13,6 +13,7 @@ import type { Logger } from '../common/logger.ts';
 import type { Time, Timer } from '../common/time.ts';
 import { HAND_OVERS_PER_WORKER } from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult, RecordWorkerData } from './messages.ts';
+import { type PackedResults, packTasks, unpackResults } from './packed-hand-over.ts';
 import { RegionClaims } from './region-claims.ts';
 
 export interface WorkerThreadsOptions {
@@ -86,7 +87,7 @@ class PiscinaThreads implements WorkerThreads {
     this.#watchExits();
     this.#armWatchdog();
     try {
-      return (await this.#piscina.run(tasks)) as RecordTaskResult[];
+      return unpackResults((await this.#piscina.run(packTasks(tasks))) as PackedResults);
     } finally {
       this.#running--;
     }

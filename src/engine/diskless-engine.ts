@@ -19,6 +19,7 @@ import type {
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
+import type { ChangeListener, PartitionWatch } from '../fetch/fetch-service.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 import type {
   ShareAcknowledgeRequest,
@@ -32,6 +33,7 @@ import type { TopicConfigChanges } from './topic-admin.ts';
 
 export type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
+export type { ChangeListener, PartitionWatch, WatchedPartition } from '../fetch/fetch-service.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 export type * from '../share/share-fetch-request.ts';
 export type { TopicConfigChanges } from './topic-admin.ts';
@@ -131,6 +133,12 @@ export interface DisklessEngine extends AsyncDisposable {
    * called: for partitions whose consumers read at the tail here.
    */
   followPartitions(partitions: readonly TopicIdPartition[]): () => void;
+  /**
+   * Tells `listener` in which of the partitions added to the watch something may have changed: commits, log starts,
+   * deletions, by any broker. For fetch sessions (KIP-227): whoever adds a partition before looking at it need not look
+   * again before it is told, so that a consumer of many partitions costs nothing while nothing happens. Close it.
+   */
+  watchPartitions<T>(listener: ChangeListener<T>): PartitionWatch<T>;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
   deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]>;
 

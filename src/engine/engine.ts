@@ -14,7 +14,12 @@ import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/d
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
-import { type FetchService, openFetchService } from '../fetch/fetch-service.ts';
+import {
+  type ChangeListener,
+  type FetchService,
+  openFetchService,
+  type PartitionWatch,
+} from '../fetch/fetch-service.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 import { AppendService } from '../produce/append-service.ts';
 import { segmentChecksums } from '../produce/segment-checksums.ts';
@@ -202,6 +207,11 @@ class Engine implements DisklessEngine {
   followPartitions(partitions: readonly TopicIdPartition[]): () => void {
     this.#requireOpen();
     return this.#parts.fetchService.follow(partitions);
+  }
+
+  watchPartitions<T>(listener: ChangeListener<T>): PartitionWatch<T> {
+    this.#requireOpen();
+    return this.#parts.fetchService.watch(listener);
   }
 
   async listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]> {

@@ -116,15 +116,17 @@ export class ChangeFeed {
     const { coordinator, localLog, delayed, logger } = this.#options;
     try {
       const topics = new Map((await coordinator.listTopics()).map((topic) => [topic.topicId, topic.partitions]));
-      localLog.retainPartitions((key) => {
+      const exists = (key: PartitionKey): boolean => {
         const { topicId, partition } = parsePartitionKey(key);
         return partition < (topics.get(topicId) ?? 0);
-      });
+      };
+      localLog.retainPartitions(exists);
+      delayed.wakeGone(exists);
     } catch (error) {
       // What is held cannot be told from what is gone: until the coordinator answers again, it is asked about everything.
       logger.warn({ error }, 'the topics could not be listed');
       localLog.distrustBounds();
+      delayed.wakeAll();
     }
-    delayed.wakeAll();
   }
 }

@@ -5,23 +5,42 @@
  * wait for its partitions; wake-ups of one turn are gathered, so that a commit over many partitions makes a fetch look
  * once. A fetch registers before its last look at the coordinator, so no commit falls between. Main thread; owned by the
  * fetch service.
+ *
+ * A watch is the same for somebody who goes on looking for as long as it lives, such as a fetch session.
  */
-import type { PartitionKey } from '../common/topic-id-partition.ts';
+import { type PartitionKey, partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 
-/** Who waits. */
-export interface ParkedFetch {
-  /** Something may have changed for its partition `index`; called during the event, must only take note. */
-  noteChange(index: number): void;
+/** Who waits; `T` is what it knows a partition by. */
+export interface ChangeListener<T> {
+  /** Something may have changed for one of its partitions; called during the event, must only take note. */
+  noteChange(partition: T): void;
   /** Something may have changed for all of its partitions. */
   noteChangeOfAll(): void;
-  /** Look again now. */
+  /** Look again now: once for all changes of a turn. */
   resume(): void;
 }
 
-interface Link {
-  readonly fetch: ParkedFetch;
-  readonly index: number;
+/** A fetch knows its partitions by their place in the request. */
+export type ParkedFetch = ChangeListener<number>;
+
+/** A partition under watch. */
+export interface WatchedPartition {
   readonly key: PartitionKey;
+}
+
+/** Tells its listener of commits to partitions, of log starts that move and of topics that are deleted, by anyone. */
+export interface PartitionWatch<T> {
+  /** What changes from now on is told, `partition` being what it is told by. */
+  add(topicIdPartition: TopicIdPartition, partition: T): WatchedPartition;
+  /** Ends it for one partition; a second time does nothing. */
+  remove(watched: WatchedPartition): void;
+  /** Ends it for all of them. */
+  close(): void;
+}
+
+interface Link extends WatchedPartition {
+  readonly listener: ChangeListener<unknown>;
+  readonly partition: unknown;
   before: Link | undefined;
   after: Link | undefined;
 }
@@ -34,8 +53,9 @@ export interface Parking {
 export class DelayedFetches {
   readonly #first = new Map<PartitionKey, Link>();
   readonly #parked = new Set<ParkedFetch>();
+  readonly #watching = new Set<ChangeListener<unknown>>();
   readonly #outOfMemory = new Set<ParkedFetch>();
-  readonly #woken = new Set<ParkedFetch>();
+  readonly #woken = new Set<ChangeListener<unknown>>();
 
   get size(): number {
     return this.#parked.size;
@@ -60,21 +80,43 @@ export class DelayedFetches {
     return { end: () => void this.#outOfMemory.delete(fetch) };
   }
 
-  hasWaiter(key: PartitionKey): boolean {
-    return this.#first.has(key);
+  watch<T>(listener: ChangeListener<T>): PartitionWatch<T> {
+    const links = new Set<WatchedPartition>();
+    this.#watching.add(listener);
+    const remove = (watched: WatchedPartition): void => {
+      if (links.delete(watched)) this.#unlink(watched as Link);
+    };
+    return {
+      add: (topicIdPartition, partition) => {
+        const link = this.#link(listener, partitionKey(topicIdPartition), partition);
+        links.add(link);
+        return link;
+      },
+      remove,
+      close: () => {
+        this.#watching.delete(listener);
+        this.#woken.delete(listener);
+        for (const link of [...links]) remove(link);
+      },
+    };
   }
 
   wake(key: PartitionKey): void {
     for (let link = this.#first.get(key); link; link = link.after) {
-      link.fetch.noteChange(link.index);
-      this.#resumeSoon(link.fetch);
+      link.listener.noteChange(link.partition);
+      this.#resumeSoon(link.listener);
     }
   }
 
+  /** Wakes those who wait for partitions that `exists` denies. */
+  wakeGone(exists: (key: PartitionKey) => boolean): void {
+    for (const key of this.#first.keys()) if (!exists(key)) this.wake(key);
+  }
+
   wakeAll(): void {
-    for (const fetch of this.#parked) {
-      fetch.noteChangeOfAll();
-      this.#resumeSoon(fetch);
+    for (const listener of [...this.#parked, ...this.#watching]) {
+      listener.noteChangeOfAll();
+      this.#resumeSoon(listener);
     }
   }
 
@@ -84,23 +126,23 @@ export class DelayedFetches {
 
   /** Lets everyone answer with what there is. */
   close(): void {
-    for (const fetch of [...this.#parked, ...this.#outOfMemory]) fetch.resume();
+    for (const listener of [...this.#parked, ...this.#watching, ...this.#outOfMemory]) listener.resume();
   }
 
-  #resumeSoon(fetch: ParkedFetch): void {
+  #resumeSoon(listener: ChangeListener<unknown>): void {
     if (this.#woken.size === 0) setImmediate(() => this.#resumeWoken());
-    this.#woken.add(fetch);
+    this.#woken.add(listener);
   }
 
   #resumeWoken(): void {
     const woken = [...this.#woken];
     this.#woken.clear();
-    for (const fetch of woken) fetch.resume();
+    for (const listener of woken) listener.resume();
   }
 
-  #link(fetch: ParkedFetch, key: PartitionKey, index: number): Link {
+  #link(listener: ChangeListener<unknown>, key: PartitionKey, partition: unknown): Link {
     const after = this.#first.get(key);
-    const link: Link = { fetch, index, key, before: undefined, after };
+    const link: Link = { listener, partition, key, before: undefined, after };
     if (after) after.before = link;
     this.#first.set(key, link);
     return link;

@@ -6,6 +6,7 @@
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate } from '../coordinator/diskless-coordinator.ts';
 import type { RewrittenRun } from '../worker/rewritten-run.ts';
+import type { ChangeListener, PartitionWatch } from './delayed-fetch.ts';
 import type { ExplainFetchRequest, FetchExplanation } from './explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
 
@@ -62,6 +63,9 @@ export interface FetchService {
    */
   follow(partitions: readonly TopicIdPartition[]): () => void;
 
+  /** Tells a listener what changes in the partitions that it adds, until it closes the watch. */
+  watch<T>(listener: ChangeListener<T>): PartitionWatch<T>;
+
   stats(): FetchStats;
   /** Answers parked fetches with what there is, waits for GETs, gives every slab back. */
   close(): Promise<void>;
@@ -69,6 +73,7 @@ export interface FetchService {
   destroy(): Promise<void>;
 }
 
+export type { ChangeListener, PartitionWatch, WatchedPartition } from './delayed-fetch.ts';
 export {
   type CoordinateSource,
   type ExplainedCoordinate,

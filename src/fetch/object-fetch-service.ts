@@ -20,7 +20,7 @@ import { batchesBetween } from './batch-walk.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { CommittingObjects } from './committing-objects.ts';
 import { CoordinateReader, releaseRuns } from './coordinate-reader.ts';
-import { DelayedFetches } from './delayed-fetch.ts';
+import { type ChangeListener, DelayedFetches, type PartitionWatch } from './delayed-fetch.ts';
 import { type ExplainFetchRequest, explainFetch, type FetchExplanation } from './explain-fetch.ts';
 import { FetchMemory } from './fetch-memory.ts';
 import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
@@ -220,6 +220,11 @@ class ObjectFetchService implements FetchService {
   follow(partitions: readonly TopicIdPartition[]): () => void {
     this.#checkOpen();
     return this.#followed.follow(partitions);
+  }
+
+  watch<T>(listener: ChangeListener<T>): PartitionWatch<T> {
+    this.#checkOpen();
+    return this.#delayed.watch(listener);
   }
 
   stats(): FetchStats {

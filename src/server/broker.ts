@@ -19,6 +19,10 @@ export interface BrokerSettings {
   readonly autoCreateTopicsEnable: boolean;
   /** `fetch.max.bytes`: what one Fetch gets at most, whatever it asks for. @default 55 MiB */
   readonly fetchMaxBytes: number;
+  /** `max.incremental.fetch.session.cache.slots`: fetch sessions (KIP-227) at a time. 0: none. @default 1,000 */
+  readonly maxIncrementalFetchSessionCacheSlots: number;
+  /** Partitions of all fetch sessions together; beyond it clients fetch without a session. @default 500,000 */
+  readonly fetchSessionMaxPartitions: number;
   /** `num.partitions`: partitions of a topic that is created without a count. @default 1 */
   readonly numPartitions: number;
   /** Of the group coordinator; what is left out has its default. */

@@ -71,6 +71,8 @@ export const defaultBrokerSettings: BrokerSettings = Object.freeze({
   autoCreateTopicsEnable: true,
   numPartitions: 1,
   fetchMaxBytes: 55 * 1024 * 1024,
+  maxIncrementalFetchSessionCacheSlots: 1_000,
+  fetchSessionMaxPartitions: 500_000,
 });
 
 /** Starts serving. @throws ListenError when it cannot listen there, or must not */

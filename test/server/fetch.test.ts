@@ -48,16 +48,6 @@ describe('Fetch', () => {
     expect(responses[0]!.partitions.map(({ errorCode }) => errorCode)).toEqual([1, 1, 0]);
   });
 
-  it('answers a request for a session in full, with session id 0, and knows no other session', async () => {
-    const { client } = await open();
-    const topics = [{ topic: 't', partitions: [from(0, 0n)] }];
-    const opened = await client.call(fetch, 11, { ...wait, sessionEpoch: 0, topics });
-    expect(opened).toMatchObject({ errorCode: 0, sessionId: 0 });
-    expect(values(opened.responses[0]!.partitions[0]!.records)).toEqual(['a', 'b', 'c']);
-    const next = await client.call(fetch, 11, { ...wait, sessionId: 99, sessionEpoch: 1, topics });
-    expect(next).toMatchObject({ errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, responses: [] });
-  });
-
   it('waits for bytes, and is woken by a commit', async () => {
     const { client, fixture, topicId } = await open();
     const topics = [{ topic: 't', partitions: [from(1, 0n)] }];
@@ -94,6 +84,28 @@ describe('Fetch', () => {
     while (fixture.parts.engine.stats().parkedFetches === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await fixture.server.close();
     expect(await client.nextFrame()).toBeUndefined();
+  });
+
+  it('checks the epochs of the client against ours, and says where a foreign log diverges', async () => {
+    const { client, fixture } = await open();
+    const ask = async (fetchOffset: bigint, currentLeaderEpoch: number, lastFetchedEpoch: number, version = 16) => {
+      const partitions = [{ ...from(0, fetchOffset), currentLeaderEpoch, lastFetchedEpoch }];
+      const topicId = (await fixture.parts.engine.listTopics())[0]!.topicId;
+      const answer = await client.call(fetch, version, { ...wait, topics: [{ topicId, partitions }] });
+      return { ...answer.responses[0]!.partitions[0]!, endpoints: answer.nodeEndpoints };
+    };
+    expect(await ask(3n, 0, 0)).toMatchObject({ errorCode: 0, divergingEpoch: { epoch: -1, endOffset: -1n } });
+    expect(await ask(5n, 0, 0)).toMatchObject({ errorCode: 0, divergingEpoch: { epoch: 0, endOffset: 3n } });
+    expect(await ask(5n, 0, -1)).toMatchObject({ errorCode: Errors.OFFSET_OUT_OF_RANGE });
+    expect(await ask(3n, 0, 7)).toMatchObject({ errorCode: Errors.OFFSET_OUT_OF_RANGE });
+    expect(await ask(3n, 1, -1)).toMatchObject({ errorCode: Errors.UNKNOWN_LEADER_EPOCH, endpoints: [] });
+    const { host, port } = fixture.server.listener;
+    expect(await ask(3n, -2, -1)).toMatchObject({
+      errorCode: Errors.FENCED_LEADER_EPOCH,
+      currentLeader: { leaderId: 0, leaderEpoch: 0 },
+      endpoints: [{ nodeId: 0, host, port, rack: null }],
+    });
+    expect((await ask(3n, -2, -1, 15)).endpoints).toEqual([]);
   });
 
   it('refuses an isolation level that does not exist', async () => {

@@ -1,111 +1,159 @@
 /**
- * Fetch without sessions: a request that asks for one gets a full answer with session id 0, which tells the client to
- * send full requests, as Kafka's own brokers do when their session cache is full. Record bytes go to the socket as the
- * engine's views and are given back once it took them.
+ * Fetch, in full or as part of an incremental session (KIP-227). Record bytes go to the socket as the engine's views and
+ * are given back once it took them.
+ *
+ * A request says by its session id and epoch what it is: (0, −1) a full fetch without a session; epoch 0 a full fetch that
+ * asks for a session; epoch −1 with an id, one that ends it; any other epoch names only what changed since the last.
  */
 import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
-import type { FetchParams, FetchPartition, FetchPartitionData } from '../../engine/diskless-engine.ts';
-import type { TopicIndex } from '../../group/topic-index.ts';
-import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
+import { MAX_TOPIC_NAME_LENGTH } from '../../common/topic-name.ts';
+import type { FetchParams } from '../../engine/diskless-engine.ts';
+import type { RequestOf } from '../../protocol/api.ts';
 import { fetch } from '../../protocol/messages/fetch.ts';
-import { type ApiHandler, apiHandler } from '../api-handler.ts';
+import { type ApiHandler, apiHandler, type RequestContext } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { fetchChanged } from '../fetch/fetch-changed.ts';
+import {
+  type FetchLook,
+  type FetchResponse,
+  type FetchTarget,
+  failed,
+  groupByTopic,
+  lookAt,
+  planFetch,
+} from '../fetch/fetch-look.ts';
+import { type FetchSession, FINAL_EPOCH, INITIAL_EPOCH } from '../fetch/fetch-session.ts';
+import type { FetchSessionCache } from '../fetch/fetch-session-cache.ts';
 
 type FetchRequest = RequestOf<typeof fetch>;
-type FetchResponse = ResponseOf<typeof fetch>;
-type FetchTopic = FetchRequest['topics'][number];
-type PartitionResponse = FetchResponse['responses'][number]['partitions'][number];
 
+const FIRST_VERSION_WITH_SESSIONS = 7;
 const FIRST_VERSION_WITH_IDS = 13;
-/** KIP-227's special session epochs: a new session, and none. */
-const INITIAL_EPOCH = 0;
-const FINAL_EPOCH = -1;
+const NO_SESSION = 0;
 
-export function fetchHandler(broker: Broker): ApiHandler {
+export function fetchHandler(broker: Broker, sessions: FetchSessionCache): ApiHandler {
   return apiHandler<typeof fetch>({
     api: fetch,
 
     async handle(request, context) {
-      if (request.sessionEpoch !== INITIAL_EPOCH && request.sessionEpoch !== FINAL_EPOCH) {
-        return { errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, responses: [] };
-      }
-      const plan = new FetchPlan(request, context.apiVersion, await broker.topics.view());
-      const params = fetchParams(request, broker.settings.fetchMaxBytes, plan.refusesSome);
-      const result = await broker.engine.fetch(params, plan.partitions, { signal: context.signal });
-      context.afterWrite(() => result.release());
-      return plan.response(result.partitions);
+      const fetching = new Fetching(broker, sessions, request, context);
+      const response = await (isFull(request) ? fetching.inFull() : fetching.incrementally());
+      return withEndpoints(broker, response, context.apiVersion);
     },
 
     // Below version 7 there is no place for an error of the whole request.
-    errorResponse: (error, request, { apiVersion }) =>
-      apiVersion >= 7 ? { errorCode: error, responses: [] } : everywhere(request, error),
+    errorResponse: (errorCode, request, { apiVersion }) =>
+      apiVersion >= FIRST_VERSION_WITH_SESSIONS
+        ? { errorCode, sessionId: request.sessionId, responses: [] }
+        : everywhere(request, errorCode),
   });
 }
 
-/** An error somewhere is told at once, as Kafka does, instead of waiting for bytes elsewhere. */
-function fetchParams(request: FetchRequest, fetchMaxBytes: number, answerAtOnce: boolean): FetchParams {
+function isFull({ sessionEpoch }: FetchRequest): boolean {
+  return sessionEpoch === INITIAL_EPOCH || sessionEpoch === FINAL_EPOCH;
+}
+
+/** One request on its way. */
+class Fetching {
+  readonly #broker: Broker;
+  readonly #sessions: FetchSessionCache;
+  readonly #request: FetchRequest;
+  readonly #context: RequestContext;
+  readonly #params: FetchParams;
+  readonly #byId: boolean;
+
+  constructor(broker: Broker, sessions: FetchSessionCache, request: FetchRequest, context: RequestContext) {
+    this.#broker = broker;
+    this.#sessions = sessions;
+    this.#request = request;
+    this.#context = context;
+    this.#params = fetchParams(request, broker.settings.fetchMaxBytes);
+    this.#byId = context.apiVersion >= FIRST_VERSION_WITH_IDS;
+  }
+
+  /** A session that a full request names ends, whatever becomes of the request. */
+  async inFull(): Promise<FetchResponse> {
+    this.#sessions.remove(this.#request.sessionId);
+    const targets = targetsOf(this.#request);
+    const plan = planFetch(targets, await this.#broker.topics.view(), this.#byId);
+    const look = await lookAt(this.#broker, targets, plan, this.#params, this.#context.signal);
+    this.#context.afterWrite(look.release);
+    return { sessionId: this.#openSession(targets, look), responses: groupByTopic(targets, look.responses) };
+  }
+
+  async incrementally(): Promise<FetchResponse> {
+    const { sessionId } = this.#request;
+    const session = this.#sessions.get(sessionId);
+    const error = this.#refusal(session);
+    if (!session || error !== Errors.NONE) return { errorCode: error, sessionId: NO_SESSION, responses: [] };
+    this.#sessions.touch(session);
+    const hasRoom = this.#isKeepable && this.#sessions.update(session, () => session.update(this.#request));
+    // The client then asks in full, and is told that there is no session for it.
+    if (!hasRoom) return this.#lost(sessionId);
+    if (session.size === 0) return this.inFull();
+    session.advanceEpoch();
+    const changed = await fetchChanged(this.#broker, session, this.#params, this.#context.signal);
+    if (!changed) return { errorCode: Errors.INVALID_FETCH_SESSION_EPOCH, sessionId, responses: [] };
+    this.#context.afterWrite(changed.release);
+    return { sessionId, responses: groupByTopic(changed.targets, changed.responses) };
+  }
+
+  #refusal(session: FetchSession | undefined): ErrorCode {
+    if (!session) return Errors.FETCH_SESSION_ID_NOT_FOUND;
+    if (session.epoch !== this.#request.sessionEpoch) return Errors.INVALID_FETCH_SESSION_EPOCH;
+    return session.usesTopicIds === this.#byId ? Errors.NONE : Errors.FETCH_SESSION_TOPIC_ID_ERROR;
+  }
+
+  #lost(sessionId: number): FetchResponse {
+    this.#sessions.remove(sessionId);
+    return { errorCode: Errors.FETCH_SESSION_ID_NOT_FOUND, sessionId: NO_SESSION, responses: [] };
+  }
+
+  /** The id of a session over what was just fetched, or 0: none was asked for, or there is no room for one. */
+  #openSession(targets: readonly FetchTarget[], look: FetchLook): number {
+    if (this.#request.sessionEpoch !== INITIAL_EPOCH || !this.#isKeepable) return NO_SESSION;
+    if (this.#context.apiVersion < FIRST_VERSION_WITH_SESSIONS) return NO_SESSION;
+    const session = this.#sessions.create(targets.length, this.#byId);
+    if (!session) return NO_SESSION;
+    const begin = (): void => {
+      session.update({ topics: this.#request.topics, forgottenTopicsData: [] });
+      session.told(targets, look.responses);
+    };
+    return this.#sessions.update(session, begin) ? session.id : NO_SESSION;
+  }
+
+  /** A name that no topic can have would let a client keep megabytes in a session. */
+  get #isKeepable(): boolean {
+    return this.#request.topics.every(({ topic }) => topic.length <= MAX_TOPIC_NAME_LENGTH);
+  }
+}
+
+function fetchParams(request: FetchRequest, fetchMaxBytes: number): FetchParams {
   const { isolationLevel } = request;
   if (isolationLevel !== 0 && isolationLevel !== 1) {
     throw new ApiError('INVALID_REQUEST', `isolation level ${isolationLevel} is neither 0 nor 1`);
   }
   const maxBytes = Math.max(0, Math.min(request.maxBytes, fetchMaxBytes));
   return {
-    minBytes: answerAtOnce ? 0 : Math.max(0, Math.min(request.minBytes, maxBytes)),
-    maxWaitMs: answerAtOnce ? 0 : Math.max(0, request.maxWaitMs),
+    minBytes: Math.max(0, Math.min(request.minBytes, maxBytes)),
+    maxWaitMs: Math.max(0, request.maxWaitMs),
     maxBytes,
     isolation: isolationLevel === 1 ? 'read_committed' : 'read_uncommitted',
   };
 }
 
-/** Sorts a request into what the engine can fetch and what is unknown, and the results back into its order. */
-class FetchPlan {
-  readonly #request: FetchRequest;
-  readonly #apiVersion: number;
-  readonly #topics: TopicIndex;
-  /** Per partition in request order: an error, or NONE for what the engine was asked. */
-  readonly #errors: ErrorCode[] = [];
-  readonly partitions: FetchPartition[] = [];
-
-  constructor(request: FetchRequest, apiVersion: number, topics: TopicIndex) {
-    this.#request = request;
-    this.#apiVersion = apiVersion;
-    this.#topics = topics;
-    for (const topic of request.topics) this.#add(topic);
-  }
-
-  get refusesSome(): boolean {
-    return this.partitions.length < this.#errors.length || this.partitions.length === 0;
-  }
-
-  /** `results` belong to `partitions`. */
-  response(results: readonly FetchPartitionData[]): FetchResponse {
-    let next = 0;
-    let nextResult = 0;
-    const respond = ({ partition }: FetchTopic['partitions'][number]): PartitionResponse => {
-      const error = this.#errors[next++]!;
-      return error === Errors.NONE ? fetched(partition, results[nextResult++]!) : failed(partition, error);
-    };
-    return {
-      responses: this.#request.topics.map(({ topic, topicId, partitions }) => ({
-        topic,
-        topicId,
-        partitions: partitions.map(respond),
-      })),
-    };
-  }
-
-  #add({ topic: name, topicId, partitions }: FetchTopic): void {
-    const byId = this.#apiVersion >= FIRST_VERSION_WITH_IDS;
-    const topic = byId ? this.#topics.byId(topicId) : this.#topics.byName(name);
-    const unknown = byId && !topic ? Errors.UNKNOWN_TOPIC_ID : Errors.UNKNOWN_TOPIC_OR_PARTITION;
-    for (const { partition, fetchOffset, partitionMaxBytes } of partitions) {
-      const topicIdPartition = this.#topics.partition(topic, partition);
-      this.#errors.push(topicIdPartition ? Errors.NONE : unknown);
-      if (topicIdPartition) {
-        this.partitions.push({ topicIdPartition, fetchOffset, maxBytes: Math.max(0, partitionMaxBytes) });
-      }
-    }
-  }
+function targetsOf({ topics }: FetchRequest): FetchTarget[] {
+  return topics.flatMap(({ topic, topicId, partitions }) =>
+    partitions.map(({ partition, fetchOffset, partitionMaxBytes, currentLeaderEpoch, lastFetchedEpoch }) => ({
+      topic,
+      topicId,
+      partition,
+      fetchOffset,
+      partitionMaxBytes,
+      currentLeaderEpoch,
+      lastFetchedEpoch,
+    })),
+  );
 }
 
 function everywhere({ topics }: FetchRequest, error: ErrorCode): FetchResponse {
@@ -118,18 +166,14 @@ function everywhere({ topics }: FetchRequest, error: ErrorCode): FetchResponse {
   };
 }
 
-function failed(partitionIndex: number, errorCode: ErrorCode): PartitionResponse {
-  return { partitionIndex, errorCode, highWatermark: -1n, records: [] };
-}
+const FIRST_VERSION_WITH_ENDPOINTS = 16;
 
-function fetched(partitionIndex: number, data: FetchPartitionData): PartitionResponse {
-  return {
-    partitionIndex,
-    errorCode: data.error,
-    highWatermark: data.highWatermark,
-    lastStableOffset: data.lastStableOffset,
-    logStartOffset: data.logStartOffset,
-    abortedTransactions: data.abortedTransactions.length === 0 ? null : data.abortedTransactions,
-    records: data.records,
-  };
+/** KIP-951: where the leaders are that `currentLeader` names. */
+function withEndpoints(broker: Broker, response: FetchResponse, apiVersion: number): FetchResponse {
+  const namesLeader = response.responses.some(({ partitions }) =>
+    partitions.some(({ currentLeader }) => currentLeader),
+  );
+  if (apiVersion < FIRST_VERSION_WITH_ENDPOINTS || !namesLeader) return response;
+  const { nodeId, rack, advertisedListener } = broker;
+  return { ...response, nodeEndpoints: [{ nodeId, rack, ...advertisedListener }] };
 }

@@ -1,6 +1,7 @@
-/** The APIs of topics and their logs. */
+/** The APIs of topics and their logs, and the fetch sessions. */
 import type { ApiModule } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { FetchSessionCache } from '../fetch/fetch-session-cache.ts';
 import { createTopicsHandler } from './create-topics.ts';
 import { deleteTopicsHandler } from './delete-topics.ts';
 import { fetchHandler } from './fetch.ts';
@@ -13,7 +14,6 @@ import { produceHandler } from './produce.ts';
 export function logApis(broker: Broker): ApiModule {
   const makers = [
     produceHandler,
-    fetchHandler,
     listOffsetsHandler,
     metadataHandler,
     createTopicsHandler,
@@ -21,5 +21,16 @@ export function logApis(broker: Broker): ApiModule {
     initProducerIdHandler,
     offsetForLeaderEpochHandler,
   ];
-  return { handlers: makers.map((make) => make(broker)) };
+  const { engine, time, random, settings } = broker;
+  const sessions = new FetchSessionCache({
+    engine,
+    time,
+    random,
+    maxSessions: settings.maxIncrementalFetchSessionCacheSlots,
+    maxPartitions: settings.fetchSessionMaxPartitions,
+  });
+  return {
+    handlers: [fetchHandler(broker, sessions), ...makers.map((make) => make(broker))],
+    close: async () => sessions.close(),
+  };
 }

@@ -114,6 +114,12 @@ function brokerConfigDefinitions(broker: Broker): ConfigDefinitions {
     define('delete.topic.enable', 'boolean', 'true'),
     define('fetch.max.bytes', 'int', '57671680', String(broker.settings.fetchMaxBytes)),
     define('log.dirs', 'list', LOG_DIR),
+    define(
+      'max.incremental.fetch.session.cache.slots',
+      'int',
+      '1000',
+      String(broker.settings.maxIncrementalFetchSessionCacheSlots),
+    ),
     define('num.partitions', 'int', '1', String(broker.settings.numPartitions)),
     define('producer.id.expiration.ms', 'int', String(DEFAULT_PRODUCER_ID_EXPIRATION_MS), undefined, integer('int', 1)),
   ];

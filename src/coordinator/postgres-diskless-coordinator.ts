@@ -30,6 +30,7 @@ import {
 import type { CommittedOffset, StoredGroup } from './group-store.ts';
 import { ChangeFeed, type ForeignChange } from './postgres/change-feed.ts';
 import { abandonAnswer, commitAnswer, commitQuery, highWatermarks } from './postgres/commit.ts';
+import { CommitPlan } from './postgres/commit-plan.ts';
 import { Connections, toCoordinatorError } from './postgres/connections.ts';
 import { deleteFiles, describeFiles, filesToDelete } from './postgres/files.ts';
 import { PostgresGroups } from './postgres/groups.ts';
@@ -206,16 +207,17 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   async commitFile(request: CommitFileRequest): Promise<CommitFileResult> {
     this.#open();
     validateCommit(request);
-    const query = commitQuery(request, {
+    const plan = new CommitPlan(request.batches, this.#settings.maxCoordinateBytes);
+    const query = commitQuery(request, plan, {
       nowMs: this.#nowMs(),
       maxCoordinateBytes: this.#settings.maxCoordinateBytes,
       producerIdExpirationMs: this.#expirationMs(),
       origin: this.#origin,
     });
     const [row] = await this.#connections.query(query);
-    const { result, changeNumber } = commitAnswer(request.objectKey, row!);
+    const { result, changeNumber } = commitAnswer(request.objectKey, plan, row!);
     if (changeNumber !== undefined) {
-      this.#changed({ kind: 'commit', highWatermarks: highWatermarks(request, result) });
+      this.#changed({ kind: 'commit', highWatermarks: highWatermarks(request, plan, result) });
     }
     return result;
   }

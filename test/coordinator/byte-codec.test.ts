@@ -1,8 +1,8 @@
 /** The compact integers of stored blobs: everything comes back, damage is noticed. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { ByteReader, ByteWriter } from '../../src/coordinator/byte-codec.ts';
 import { decodeProducers, decodeResults, encodeProducers, encodeResults } from '../../src/coordinator/sqlite/blobs.ts';
-import { ByteReader, ByteWriter } from '../../src/coordinator/sqlite/byte-codec.ts';
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 

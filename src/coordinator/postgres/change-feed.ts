@@ -1,5 +1,5 @@
 /**
- * Hearing of what other brokers changed. NOTIFY carries a number only and comes in a transaction of its own after the
+ * Hearing of what other brokers changed. NOTIFY carries a number and whose it is only and comes in a transaction of its own after the
  * commit, coalesced: while one is on its way, further commits wait for the next. Whoever hears it reads the `changes`
  * table. A connection of its own listens; after every (re)connect `onProbe` is called, since changes may have been missed.
  *
@@ -34,6 +34,7 @@ const RECONNECT_FIRST_MS = 100;
 const RECONNECT_LAST_MS = 5_000;
 /** A half-open connection is found out by asking at times. */
 const PING_MS = 10_000;
+const RENOTIFY_MS = 1_000;
 const KEEP_CHANGES = '10 minutes';
 
 export class ChangeFeed {
@@ -43,6 +44,7 @@ export class ChangeFeed {
   #attempts = 0;
   #reconnect: Timer | undefined;
   #ping: Timer | undefined;
+  #renotify: Timer | undefined;
   #reading: Promise<void> | undefined;
   #readAgain = false;
   #notifying: Promise<void> | undefined;
@@ -70,7 +72,9 @@ export class ChangeFeed {
     const lost = (): void => this.#onLost(client);
     client.on('error', lost);
     client.on('end', lost);
-    client.on('notification', () => this.#read());
+    client.on('notification', ({ payload }) => {
+      if (!payload?.endsWith(this.#options.origin)) this.#read();
+    });
     await client.connect();
     if (this.#closed) {
       await client.end();
@@ -137,14 +141,20 @@ export class ChangeFeed {
     while (this.#notifyAgain) {
       this.#notifyAgain = false;
       try {
+        // What it tells of is durable already: it need not wait for a disk itself.
         await this.#options.connections.query({
           name: 'notify_changes',
-          text: `SELECT pg_notify($1, coalesce(max(change_number), 0)::text) FROM changes`,
-          values: [this.#channel],
+          text: `SELECT set_config('synchronous_commit', 'off', true),
+            pg_notify($1, coalesce(max(change_number), 0)::text || ' ' || $2) FROM changes`,
+          values: [this.#channel, this.#options.origin],
         });
       } catch (error) {
-        // The others still hear with the next notification; the changes themselves are in the table.
-        if (!this.#closed) this.#options.logger.warn({ error }, 'telling other brokers of a change failed');
+        if (this.#closed) break;
+        this.#options.logger.warn({ error }, 'telling other brokers of a change failed and will be repeated');
+        this.#renotify ??= this.#options.time.setTimer(RENOTIFY_MS, () => {
+          this.#renotify = undefined;
+          this.notify();
+        });
       }
     }
     this.#notifying = undefined;
@@ -199,6 +209,7 @@ export class ChangeFeed {
     this.#closed = true;
     this.#reconnect?.cancel();
     this.#ping?.cancel();
+    this.#renotify?.cancel();
     await Promise.all([this.#notifying, this.#reading, this.#ended]);
     await this.#client?.end().catch(() => {});
   }

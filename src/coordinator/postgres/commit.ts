@@ -1,13 +1,15 @@
 /** commitFile and abandonFile: a request as the arrays that the database function takes, and its answer as a result. */
-import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
-import { partitionKey } from '../../common/topic-id-partition.ts';
+import type { PartitionKey } from '../../common/topic-id-partition.ts';
 import {
   type AbandonFileResult,
+  type CommitBatch,
   type CommitBatchResult,
   type CommitFileRequest,
   type CommitFileResult,
   CoordinatorError,
 } from '../diskless-coordinator.ts';
+import { int4Array, int8Array } from './binary-array.ts';
+import { type CommitPlan, decodeLayout, resultsOf } from './commit-plan.ts';
 import type { Query, Row } from './connections.ts';
 
 export interface CommitParameters {
@@ -18,39 +20,80 @@ export interface CommitParameters {
   readonly origin: string;
 }
 
-/** Numbers things from 1, as PostgreSQL's arrays do. */
-class Numbering<T> {
-  readonly all: T[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  of(key: string, thing: () => T): number {
-    let number = this.#numbers.get(key);
-    if (number === undefined) {
-      number = this.all.push(thing());
-      this.#numbers.set(key, number);
-    }
-    return number;
-  }
+/** Read only where a batch may not be accepted, so they cross as text: PostgreSQL's array literals, one behind the other. */
+function literal<T>(items: readonly T[], value: (item: T) => number | bigint): string {
+  return `{${items.map(value).join(',')}}`;
 }
 
-/** A PostgreSQL array literal; numbers and bigints need no quoting. */
-function array(values: readonly (number | bigint)[]): string {
-  return `{${values.join(',')}}`;
+function logColumns({ logs }: CommitPlan): unknown[] {
+  return [
+    logs.map(({ topicIdPartition }) => topicIdPartition.topicId),
+    int4Array(logs, ({ topicIdPartition }) => topicIdPartition.partition),
+    int8Array(logs, ({ span }) => span),
+    int4Array(logs, ({ coordinates }) => coordinates),
+    int8Array(logs, ({ bytes }) => bytes),
+    int8Array(logs, ({ maxTimestamp }) => maxTimestamp),
+    int4Array(logs, ({ hasLogAppendTime }) => (hasLogAppendTime ? 1 : 0)),
+  ];
 }
 
-export function commitQuery(request: CommitFileRequest, parameters: CommitParameters): Query {
-  const { batches } = request;
-  const logs = new Numbering<TopicIdPartition>();
-  const chains = new Numbering<{ log: number; producerId: bigint }>();
-  const logOf = batches.map(({ topicIdPartition }) => logs.of(partitionKey(topicIdPartition), () => topicIdPartition));
-  const chainOf = batches.map(({ producerId }, index) => {
-    const log = logOf[index]!;
-    return producerId < 0n ? 0 : chains.of(`${log} ${producerId}`, () => ({ log, producerId }));
-  });
+function coordinateColumns({ coordinates }: CommitPlan): Buffer[] {
+  return [
+    int4Array(coordinates, ({ log }) => log),
+    int8Array(coordinates, ({ position }) => position),
+    int4Array(coordinates, ({ size }) => size),
+    int8Array(coordinates, ({ base }) => base),
+    int8Array(coordinates, ({ lastOffset }) => lastOffset),
+    int4Array(coordinates, ({ timestampType }) => timestampType),
+    int8Array(coordinates, ({ maxTimestamp }) => maxTimestamp),
+    int8Array(coordinates, ({ maxTimestampOffset }) => maxTimestampOffset),
+  ];
+}
+
+/** For a chain of one batch that batch; of the others the recent ones stand in columns of their own. */
+function chainColumns({ chains }: CommitPlan): Buffer[] {
+  const several = chains.filter(({ count }) => count > 1);
+  const recent = several.flatMap((chain) => chain.recent.map((batch) => ({ chain: chain.number, ...batch })));
+  return [
+    int4Array(chains, ({ log }) => log),
+    int8Array(chains, ({ producerId }) => producerId),
+    int4Array(chains, ({ producerEpoch }) => producerEpoch),
+    int4Array(chains, ({ firstSequence }) => firstSequence),
+    int4Array(chains, ({ last }) => last.lastSequence),
+    int8Array(chains, ({ last }) => last.offset),
+    int8Array(chains, ({ last }) => last.stamp),
+    int4Array(chains, ({ count }) => count),
+    int4Array(recent, ({ chain }) => chain),
+    int4Array(recent, ({ firstSequence }) => firstSequence),
+    int4Array(recent, ({ lastSequence }) => lastSequence),
+    int8Array(recent, ({ offset }) => offset),
+    int8Array(recent, ({ stamp }) => stamp),
+  ];
+}
+
+function batchColumns(batches: readonly CommitBatch[], { places, chainOf }: CommitPlan): string {
+  const columns = [
+    literal(places, ({ log }) => log),
+    literal(chainOf, (chain) => chain),
+    literal(batches, ({ position }) => position),
+    literal(batches, ({ size }) => size),
+    literal(batches, ({ lastOffsetDelta }) => lastOffsetDelta),
+    literal(batches, ({ maxTimestamp }) => maxTimestamp),
+    literal(batches, ({ offsetOfMaxTimestampDelta }) => offsetOfMaxTimestampDelta),
+    literal(batches, ({ timestampType }) => timestampType),
+    literal(batches, ({ producerEpoch }) => producerEpoch),
+    literal(batches, ({ baseSequence }) => baseSequence),
+  ];
+  return columns.join(' ');
+}
+
+const COMMIT_PARAMETERS = 42;
+const COMMIT = `SELECT * FROM commit_file(${Array.from({ length: COMMIT_PARAMETERS }, (_, i) => `$${i + 1}`).join(', ')})`;
+
+export function commitQuery(request: CommitFileRequest, plan: CommitPlan, parameters: CommitParameters): Query {
   return {
     name: 'commit_file',
-    text: `SELECT * FROM commit_file($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-      $19, $20, $21, $22, $23, $24)`,
+    text: COMMIT,
     values: [
       request.objectKey,
       request.formatVersion,
@@ -62,27 +105,26 @@ export function commitQuery(request: CommitFileRequest, parameters: CommitParame
       parameters.maxCoordinateBytes,
       parameters.producerIdExpirationMs,
       parameters.origin,
-      logs.all.map(({ topicId }) => topicId),
-      array(logs.all.map(({ partition }) => partition)),
-      array(chains.all.map(({ log }) => log)),
-      array(chains.all.map(({ producerId }) => producerId)),
-      array(logOf),
-      array(chainOf),
-      array(batches.map(({ position }) => position)),
-      array(batches.map(({ size }) => size)),
-      array(batches.map(({ lastOffsetDelta }) => lastOffsetDelta)),
-      array(batches.map(({ maxTimestamp }) => maxTimestamp)),
-      array(batches.map(({ offsetOfMaxTimestampDelta }) => offsetOfMaxTimestampDelta)),
-      array(batches.map(({ timestampType }) => timestampType)),
-      array(batches.map(({ producerEpoch }) => producerEpoch)),
-      array(batches.map(({ baseSequence }) => baseSequence)),
+      ...logColumns(plan),
+      ...coordinateColumns(plan),
+      ...chainColumns(plan),
+      plan.isPlain,
+      request.batches.length,
+      Buffer.from(plan.layout()),
+      batchColumns(request.batches, plan),
     ],
   };
 }
 
-function toResult(row: Row): CommitFileResult {
-  const [errors, duplicates] = [row.o_errors as number[], row.o_duplicate as boolean[]];
+/** From the columns by batch, or by log where every batch was accepted. */
+function toResult(row: Row, plan: CommitPlan | undefined): CommitFileResult {
   const [bases, appends, starts] = [row.o_base as bigint[], row.o_append as bigint[], row.o_start as bigint[]];
+  const errors = row.o_errors as number[] | null;
+  if (!errors) {
+    const places = plan?.places ?? decodeLayout(row.o_layout as Buffer);
+    return { batches: resultsOf(places, { bases, appendTimesMs: appends, logStartOffsets: starts }) };
+  }
+  const duplicates = row.o_duplicate as boolean[];
   const batches = errors.map((error, index): CommitBatchResult => {
     return {
       error,
@@ -98,6 +140,7 @@ function toResult(row: Row): CommitFileResult {
 /** The result and, for a new commit that changed something, its change number. @throws CoordinatorError */
 export function commitAnswer(
   objectKey: string,
+  plan: CommitPlan,
   row: Row,
 ): { readonly result: CommitFileResult; readonly changeNumber: bigint | undefined } {
   switch (row.status) {
@@ -105,24 +148,29 @@ export function commitAnswer(
       throw new CoordinatorError('abandoned', `object ${objectKey} was given up`);
     case 'invalid':
       throw new CoordinatorError('invalid', `object ${objectKey} was committed before with other content`);
+    case 'plain':
     case 'committed':
-      return { result: toResult(row), changeNumber: (row.o_change as bigint | null) ?? undefined };
+      return { result: toResult(row, plan), changeNumber: (row.o_change as bigint | null) ?? undefined };
     default:
-      return { result: toResult(row), changeNumber: undefined };
+      return { result: toResult(row, undefined), changeNumber: undefined };
   }
 }
 
 export function abandonAnswer(row: Row): AbandonFileResult {
-  return row.status === 'abandoned' ? { outcome: 'abandoned' } : { outcome: 'committed', ...toResult(row) };
+  return row.status === 'abandoned' ? { outcome: 'abandoned' } : { outcome: 'committed', ...toResult(row, undefined) };
 }
 
 /** The high watermarks after a commit that was carried out now. */
-export function highWatermarks(request: CommitFileRequest, { batches }: CommitFileResult): Map<string, bigint> {
-  const found = new Map<string, bigint>();
-  for (const [index, { topicIdPartition, lastOffsetDelta }] of request.batches.entries()) {
+export function highWatermarks(
+  request: CommitFileRequest,
+  plan: CommitPlan,
+  { batches }: CommitFileResult,
+): Map<PartitionKey, bigint> {
+  const found = new Map<PartitionKey, bigint>();
+  for (const [index, { lastOffsetDelta }] of request.batches.entries()) {
     const { error, duplicate, baseOffset } = batches[index]!;
     if (error !== 0 || duplicate) continue;
-    found.set(partitionKey(topicIdPartition), baseOffset + BigInt(lastOffsetDelta) + 1n);
+    found.set(plan.logs[plan.places[index]!.log - 1]!.key, baseOffset + BigInt(lastOffsetDelta) + 1n);
   }
   return found;
 }

@@ -1,15 +1,26 @@
 /**
  * Numbered migrations of the PostgreSQL coordinator: forward only, all that are due in the caller's transaction, under an advisory lock,
- * so that brokers which start together do it once. A released migration is never edited.
+ * so that brokers which start together do it once. A released migration is never edited; a change of functions alone is one too.
  */
 import { CoordinatorError } from '../diskless-coordinator.ts';
 import { COMMIT_FUNCTION } from './commit-function.ts';
 import type { Queryable } from './connections.ts';
 import { KEEPING_FUNCTIONS } from './keeping-functions.ts';
 import { LOOKUP_FUNCTIONS } from './lookup-functions.ts';
-import { TABLES } from './tables.ts';
+import { COMMITS_BY_LOG, TABLES } from './tables.ts';
 
-const MIGRATIONS: readonly string[] = [TABLES + COMMIT_FUNCTION + LOOKUP_FUNCTIONS + KEEPING_FUNCTIONS];
+const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG];
+
+/** Functions are no data: each version brings its own, all of them. */
+const FUNCTIONS = COMMIT_FUNCTION + LOOKUP_FUNCTIONS + KEEPING_FUNCTIONS;
+
+const DROP_FUNCTIONS = `
+  DO $$ DECLARE f regprocedure; BEGIN
+    FOR f IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace LOOP
+      EXECUTE 'DROP FUNCTION ' || f;
+    END LOOP;
+  END $$;
+`;
 
 /** To be run inside a transaction. @throws CoordinatorError `unavailable` for a schema that is newer than this code; nothing is changed then */
 export async function migrate(client: Queryable, schema: string): Promise<void> {
@@ -21,6 +32,8 @@ export async function migrate(client: Queryable, schema: string): Promise<void> 
   if (found > MIGRATIONS.length) throw newer(schema, found);
   if (found === MIGRATIONS.length) return;
   for (const migration of MIGRATIONS.slice(found)) await client.query(migration);
+  await client.query(DROP_FUNCTIONS);
+  await client.query(FUNCTIONS);
   await client.query('DELETE FROM schema_version');
   await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length]);
 }

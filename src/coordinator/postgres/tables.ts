@@ -69,3 +69,11 @@ export const TABLES = `
   );
   CREATE INDEX changes_by_xid ON changes (xid);
 `;
+
+/**
+ * Commits of which every batch was accepted keep \`base_offsets\`, \`append_times\` and \`log_starts\` by log, and in \`layout\`
+ * (see \`commit-plan.ts\`) where each batch stands; \`errors\` and \`duplicates\` are null then.
+ */
+export const COMMITS_BY_LOG = `
+  ALTER TABLE files ADD COLUMN batches int, ADD COLUMN layout bytea;
+`;

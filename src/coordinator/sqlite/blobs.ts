@@ -1,9 +1,9 @@
 /** What is stored as blobs: commit results, the idempotent batches of a coordinate, producer snapshots, share batches. */
 import type { NewCoordinate, ProducerAppend } from '../assign-offsets.ts';
+import { ByteReader, ByteWriter } from '../byte-codec.ts';
 import type { CommitBatchResult } from '../diskless-coordinator.ts';
 import type { ProducerBatch, ProducerState } from '../producer-state.ts';
 import type { ShareStateBatch } from '../share-state-store.ts';
-import { ByteReader, ByteWriter } from './byte-codec.ts';
 
 const writer = new ByteWriter();
 

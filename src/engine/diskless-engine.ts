@@ -29,14 +29,14 @@ import type {
 } from '../share/share-fetch-request.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { MaintenanceStats } from './maintenance.ts';
-import type { TopicConfigChanges } from './topic-admin.ts';
+import type { NewPartitions, TopicConfigChanges } from './topic-admin.ts';
 
 export type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
 export type { ChangeListener, PartitionWatch, WatchedPartition } from '../fetch/fetch-service.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 export type * from '../share/share-fetch-request.ts';
-export type { TopicConfigChanges } from './topic-admin.ts';
+export type { NewPartitions, TopicConfigChanges } from './topic-admin.ts';
 
 /** What an engine is made of. Components stay the caller's: close them after the engine. */
 export interface EngineComponents {
@@ -99,6 +99,15 @@ export interface DisklessEngine extends AsyncDisposable {
     options?: { readonly validateOnly?: boolean },
   ): Promise<readonly { error: ErrorCode; message: string; topicId: Uuid }[]>;
   deleteTopics(topicIds: readonly Uuid[]): Promise<readonly { error: ErrorCode; message: string }[]>;
+
+  /**
+   * Gives topics more partitions: `partitions` counts those that exist, too. Result i belongs to request i. With
+   * `validateOnly` everything is checked and nothing created.
+   */
+  createPartitions(
+    requests: readonly NewPartitions[],
+    options?: { readonly validateOnly?: boolean },
+  ): Promise<readonly { error: ErrorCode; message: string }[]>;
 
   /**
    * Sets configs of topics (a value) and removes them (null), each topic's all or none; durable, and in force for what is

@@ -50,8 +50,10 @@ import { openShareService } from './share-parts.ts';
 import {
   alterTopicConfigs,
   type CreateTopicResult,
+  createPartitions,
   createTopics,
   deleteTopics,
+  type NewPartitions,
   type TopicConfigChanges,
 } from './topic-admin.ts';
 import { TopicCatalog } from './topic-catalog.ts';
@@ -239,6 +241,17 @@ class Engine implements DisklessEngine {
   async deleteTopics(topicIds: readonly Uuid[]): Promise<{ error: ErrorCode; message: string }[]> {
     this.#requireOpen();
     return deleteTopics(this.#parts.components.coordinator, topicIds);
+  }
+
+  async createPartitions(
+    requests: readonly NewPartitions[],
+    options?: { validateOnly?: boolean },
+  ): Promise<{ error: ErrorCode; message: string }[]> {
+    this.#requireOpen();
+    const { components, topics } = this.#parts;
+    const results = await createPartitions(components.coordinator, requests, options?.validateOnly ?? false);
+    await answered(topics.refresh());
+    return results;
   }
 
   async alterTopicConfigs(requests: readonly TopicConfigChanges[]): Promise<{ error: ErrorCode; message: string }[]> {

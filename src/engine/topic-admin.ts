@@ -7,7 +7,7 @@ import { topicConfigProblem } from '../common/topic-config.ts';
 import { collisionKey, topicNameProblem } from '../common/topic-name.ts';
 import { randomUuid, type Uuid, ZERO_UUID } from '../common/uuid.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
-import type { CreateTopicRequest } from '../coordinator/topic-store.ts';
+import type { CreateTopicRequest, TopicDescription } from '../coordinator/topic-store.ts';
 import { answered } from './coordinator-failure.ts';
 import type { NewTopic } from './diskless-engine.ts';
 
@@ -101,6 +101,43 @@ function topicProblem({ name, partitions, configs = {} }: NewTopic): Refusal | u
 
 function refuse(error: keyof typeof Errors, message: string): Refusal {
   return { error: Errors[error], message };
+}
+
+export interface NewPartitions {
+  readonly topicId: Uuid;
+  /** How many there shall be, those that exist included. */
+  readonly partitions: number;
+}
+
+/** Gives topics more partitions; result i belongs to request i. With `validateOnly` nothing is created. */
+export async function createPartitions(
+  coordinator: DisklessCoordinator,
+  requests: readonly NewPartitions[],
+  validateOnly: boolean,
+): Promise<Refusal[]> {
+  const topics = new Map((await answered(coordinator.listTopics())).map((topic) => [topic.topicId, topic]));
+  const refusals = requests.map((request) => growthProblem(topics.get(request.topicId), request));
+  const accepted = requests.filter((_, index) => !refusals[index]);
+  if (validateOnly || accepted.length === 0) return refusals.map((refusal) => refusal ?? NO_ERROR);
+  const created = await answered(coordinator.createPartitions(accepted));
+  let next = 0;
+  return refusals.map((refusal, index) => refusal ?? createdOr(created[next++]!.error, requests[index]!));
+}
+
+function growthProblem(topic: TopicDescription | undefined, { topicId, partitions }: NewPartitions) {
+  if (!topic) return refuse('UNKNOWN_TOPIC_OR_PARTITION', `there is no topic with id ${topicId}`);
+  const has = `topic ${topic.name} has ${topic.partitions} partitions`;
+  if (partitions === topic.partitions) return refuse('INVALID_PARTITIONS', `${has} already`);
+  if (partitions < topic.partitions)
+    return refuse('INVALID_PARTITIONS', `${has}; ${partitions} would be fewer, and their number can only grow`);
+  if (Number.isInteger(partitions) && partitions <= MAX_PARTITIONS_PER_TOPIC) return undefined;
+  return refuse('INVALID_PARTITIONS', `${has}; at most ${MAX_PARTITIONS_PER_TOPIC} are allowed, not ${partitions}`);
+}
+
+/** Another broker may have been faster. */
+function createdOr(error: ErrorCode, { partitions }: NewPartitions): Refusal {
+  if (error === Errors.NONE) return NO_ERROR;
+  return { error, message: `the topic was deleted or has ${partitions} partitions or more by now` };
 }
 
 /** Deletes topics; result i belongs to id i. */

@@ -3,8 +3,10 @@ import { alterConfigs } from './messages/alter-configs.ts';
 import { apiVersions } from './messages/api-versions.ts';
 import { consumerGroupDescribe } from './messages/consumer-group-describe.ts';
 import { consumerGroupHeartbeat } from './messages/consumer-group-heartbeat.ts';
+import { createPartitions } from './messages/create-partitions.ts';
 import { createTopics } from './messages/create-topics.ts';
 import { deleteGroups } from './messages/delete-groups.ts';
+import { deleteRecords } from './messages/delete-records.ts';
 import { deleteTopics } from './messages/delete-topics.ts';
 import { describeConfigs } from './messages/describe-configs.ts';
 import { describeGroups } from './messages/describe-groups.ts';
@@ -42,10 +44,12 @@ export const apis = {
   apiVersions,
   createTopics,
   deleteTopics,
+  deleteRecords,
   initProducerId,
   offsetForLeaderEpoch,
   describeConfigs,
   alterConfigs,
+  createPartitions,
   deleteGroups,
   incrementalAlterConfigs,
   offsetDelete,

@@ -91,6 +91,16 @@ describe('CreateTopics', () => {
       { ...topic, name: 'none', numPartitions: 0 },
       { ...topic, name: 'copies', replicationFactor: 3 },
       { ...topic, name: 'assigned', numPartitions: -1, assignments: [{ partitionIndex: 0, brokerIds: [1] }] },
+      {
+        ...topic,
+        name: 'placed',
+        numPartitions: -1,
+        assignments: [0, 1].map((partitionIndex) => ({ partitionIndex, brokerIds: [3] })),
+      },
+      { ...topic, name: 'counted', assignments: [{ partitionIndex: 0, brokerIds: [3] }] },
+      { ...topic, name: 'gap', numPartitions: -1, assignments: [{ partitionIndex: 1, brokerIds: [3] }] },
+      { ...topic, name: 'streams', configs: [{ name: 'segment.bytes', value: '52428800' }] },
+      { ...topic, name: 'tiered', configs: [{ name: 'remote.storage.enable', value: 'true' }] },
       { ...topic, name: 'compacted', configs: [{ name: 'cleanup.policy', value: 'compact,delete' }] },
       { ...topic, name: 'misspelt', configs: [{ name: 'retention.msec', value: '1' }] },
       { ...topic, name: 'null', configs: [{ name: 'retention.ms', value: null }] },
@@ -107,6 +117,11 @@ describe('CreateTopics', () => {
       ['none', Errors.INVALID_PARTITIONS],
       ['copies', Errors.INVALID_REPLICATION_FACTOR],
       ['assigned', Errors.INVALID_REPLICA_ASSIGNMENT],
+      ['placed', 0],
+      ['counted', Errors.INVALID_REQUEST],
+      ['gap', Errors.INVALID_REPLICA_ASSIGNMENT],
+      ['streams', 0],
+      ['tiered', Errors.INVALID_CONFIG],
       ['compacted', Errors.INVALID_CONFIG],
       ['misspelt', Errors.INVALID_CONFIG],
       ['null', Errors.INVALID_CONFIG],
@@ -118,7 +133,14 @@ describe('CreateTopics', () => {
       ['default', 5],
       ['old', 1],
       ['one', 4],
+      ['placed', 2],
+      ['streams', 1],
     ]);
+    expect(made[4]!.configs).toEqual({});
+    const configs = new Map(answers[1]!.configs?.map((config) => [config.name, config]));
+    if (version < 5) return;
+    expect(configs.get('retention.ms')).toMatchObject({ value: '1000', readOnly: false, configSource: 1 });
+    expect(configs.get('segment.bytes')).toMatchObject({ value: '1073741824', readOnly: true, configSource: 5 });
     if (version >= 7) expect(answers[0]!.topicId).toBe(made[2]!.topicId);
   });
 

@@ -1,11 +1,18 @@
 /** CreateTopics: what Kafka's controller checks about placement, then the engine's checks of name, count and configs. */
-import { type ErrorCode, Errors } from '../../common/errors.ts';
+import type { Configs } from '../../common/config-definition.ts';
+import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
 import { ZERO_UUID } from '../../common/uuid.ts';
 import type { NewTopic } from '../../engine/diskless-engine.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { createTopics } from '../../protocol/messages/create-topics.ts';
+import { withinTimeout } from '../admin-timeout.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { readBrokerDefaults } from '../configs/broker-configs.ts';
+import { describeTarget } from '../configs/describe-target.ts';
+import { configsOfNewTopic, topicTarget } from '../configs/topic-configs.ts';
+import { tooManyPartitions } from '../partition-limits.ts';
+import { assignmentProblem } from '../replica-assignment.ts';
 import { isInternalTopic } from '../topic-names.ts';
 
 type CreateTopicsRequest = RequestOf<typeof createTopics>;
@@ -18,36 +25,30 @@ interface Refusal {
   readonly message: string;
 }
 
-/** "As the broker is configured." */
+/** "As the broker is configured", or as the assignments say. */
 const DEFAULT = -1;
-/** Kafka's own bound of one request. */
-const MAX_PARTITIONS_PER_REQUEST = 10_000;
 
 export function createTopicsHandler(broker: Broker): ApiHandler {
   return apiHandler<typeof createTopics>({
     api: createTopics,
 
     async handle(request) {
-      const { topics, validateOnly } = request;
-      const partitionsOf = (topic: CreatableTopic): number =>
-        topic.numPartitions === DEFAULT ? broker.settings.numPartitions : topic.numPartitions;
-      const asked = topics.reduce((sum, topic) => sum + Math.max(0, partitionsOf(topic)), 0);
-      if (asked > MAX_PARTITIONS_PER_REQUEST) return everywhere(request, tooMany(asked));
+      const { topics, validateOnly, timeoutMs } = request;
+      const tooMany = tooManyPartitions(topics.map((topic) => partitionsOf(broker, topic)));
+      if (tooMany !== undefined) return everywhere(request, { error: Errors.POLICY_VIOLATION, message: tooMany });
       const twice = namesStandingTwice(topics);
-      const refusals = topics.map((topic) => refusalOf(topic, twice));
-      const accepted = topics.filter((_, index) => !refusals[index]);
-      const created = await broker.engine.createTopics(
-        accepted.map((topic) => newTopic(topic, partitionsOf(topic))),
-        { validateOnly },
-      );
+      const checked = topics.map((topic) => check(broker, topic, twice));
+      const accepted = checked.filter((one) => 'name' in one);
+      const work = broker.engine.createTopics(accepted, { validateOnly });
+      const created = await withinTimeout(broker.time, timeoutMs, work);
+      const brokerDefaults = await readBrokerDefaults(broker);
       let next = 0;
       return {
         topics: topics.map((topic, index) => {
-          const refusal = refusals[index];
-          if (refusal) return failed(topic, refusal);
+          const one = checked[index]!;
+          if (!('name' in one)) return failed(topic, one);
           const { error, message, topicId } = created[next++]!;
-          if (error !== Errors.NONE) return failed(topic, { error, message });
-          return succeeded(topic, topicId, partitionsOf(topic));
+          return error === Errors.NONE ? succeeded(one, topicId, brokerDefaults) : failed(topic, { error, message });
         }),
       };
     },
@@ -60,56 +61,66 @@ function everywhere({ topics }: CreateTopicsRequest, refusal: Refusal): CreateTo
   return { topics: topics.map((topic) => failed(topic, refusal)) };
 }
 
-function tooMany(asked: number): Refusal {
-  const message = `${asked} partitions asked for in one request; at most ${MAX_PARTITIONS_PER_REQUEST} are allowed`;
-  return { error: Errors.POLICY_VIOLATION, message };
+function partitionsOf({ settings }: Broker, { numPartitions, assignments }: CreatableTopic): number {
+  if (numPartitions !== DEFAULT) return numPartitions;
+  return assignments.length > 0 ? assignments.length : settings.numPartitions;
 }
 
 function namesStandingTwice(topics: readonly CreatableTopic[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  return new Set(topics.map(({ name }) => name).filter((name) => seen.has(name) || !seen.add(name)));
+  return new Set(topics.map(({ name }) => name).filter((name) => seen.size === seen.add(name).size));
 }
 
-function refusalOf(topic: CreatableTopic, twice: ReadonlySet<string>): Refusal | undefined {
-  const { name, numPartitions, replicationFactor, assignments } = topic;
-  if (twice.has(name)) return refuse('INVALID_REQUEST', `topic ${name} stands twice in the request`);
-  if (isInternalTopic(name)) return refuse('INVALID_TOPIC_EXCEPTION', `${name} is an internal topic`);
-  if (assignments.length > 0) {
-    const message =
-      'partitions are not assigned to brokers here, any broker serves any partition; leave the assignment out';
-    return refuse('INVALID_REPLICA_ASSIGNMENT', message);
+/** The topic as the engine takes it, or why not. */
+function check(broker: Broker, topic: CreatableTopic, twice: ReadonlySet<string>): NewTopic | Refusal {
+  const { name, configs } = topic;
+  try {
+    if (twice.has(name)) throw new ApiError('INVALID_REQUEST', `topic ${name} stands twice in the request`);
+    if (isInternalTopic(name)) throw new ApiError('INVALID_TOPIC_EXCEPTION', `${name} is an internal topic`);
+    if (topic.assignments.length > 0) checkAssignments(broker, topic);
+    else checkCounts(topic);
+    return { name, partitions: partitionsOf(broker, topic), configs: configsOfNewTopic(configs) };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { error: error.errorCode, message: error.message };
   }
+}
+
+function checkCounts({ numPartitions, replicationFactor }: CreatableTopic): void {
   if (replicationFactor !== DEFAULT && replicationFactor !== 1) {
     const message = `replication factor ${replicationFactor}: the object storage keeps the copies; use 1 or -1`;
-    return refuse('INVALID_REPLICATION_FACTOR', message);
+    throw new ApiError('INVALID_REPLICATION_FACTOR', message);
   }
-  if (numPartitions !== DEFAULT && numPartitions < 1) {
-    return refuse('INVALID_PARTITIONS', `${numPartitions} partitions asked for; at least 1 is needed, or -1`);
+  if (numPartitions === DEFAULT || numPartitions >= 1) return;
+  const message = `${numPartitions} partitions asked for; at least 1 is needed, or -1 for the default`;
+  throw new ApiError('INVALID_PARTITIONS', message);
+}
+
+function checkAssignments({ nodeId }: Broker, { numPartitions, replicationFactor, assignments }: CreatableTopic): void {
+  if (numPartitions !== DEFAULT || replicationFactor !== DEFAULT) {
+    const message = 'with assignments, the number of partitions and the replication factor must be -1';
+    throw new ApiError('INVALID_REQUEST', message);
   }
-  return configRefusal(topic);
-}
-
-/** Compaction is the engine's to check, but nothing compacts yet, so this host does not promise it. */
-function configRefusal({ configs }: CreatableTopic): Refusal | undefined {
-  const nameless = configs.find(({ value }) => value === null);
-  if (nameless) return refuse('INVALID_CONFIG', `${nameless.name}: a value is needed`);
-  const policy = configs.find(({ name }) => name === 'cleanup.policy')?.value ?? '';
-  if (!policy.split(',').some((part) => part.trim() === 'compact')) return undefined;
-  return refuse('INVALID_CONFIG', 'cleanup.policy: compaction is not built yet; use delete');
-}
-
-function refuse(name: keyof typeof Errors, message: string): Refusal {
-  return { error: Errors[name], message };
-}
-
-function newTopic({ name, configs }: CreatableTopic, partitions: number): NewTopic {
-  return { name, partitions, configs: Object.fromEntries(configs.map((config) => [config.name, config.value!])) };
+  const indexes = assignments.map(({ partitionIndex }) => partitionIndex).sort((a, b) => a - b);
+  if (indexes.some((partition, index) => partition !== index)) {
+    throw new ApiError('INVALID_REPLICA_ASSIGNMENT', 'the partitions assigned must be 0, 1, 2 and so on, each once');
+  }
+  const problem = assignments.map(({ brokerIds }) => assignmentProblem(nodeId, brokerIds)).find((one) => one);
+  if (problem !== undefined) throw new ApiError('INVALID_REPLICA_ASSIGNMENT', problem);
 }
 
 function failed({ name }: CreatableTopic, { error, message }: Refusal): CreatableTopicResult {
   return { name, topicId: ZERO_UUID, errorCode: error, errorMessage: message === '' ? null : message };
 }
 
-function succeeded({ name }: CreatableTopic, topicId: string, numPartitions: number): CreatableTopicResult {
-  return { name, topicId, errorCode: Errors.NONE, numPartitions, replicationFactor: 1 };
+function succeeded({ name, partitions, configs = {} }: NewTopic, topicId: string, brokers: Configs) {
+  const target = topicTarget(configs, brokers, async () => {});
+  return {
+    name,
+    topicId,
+    errorCode: Errors.NONE,
+    numPartitions: partitions,
+    replicationFactor: 1,
+    configs: describeTarget(target, null),
+  };
 }

@@ -1,7 +1,7 @@
 /** Topics as targets of the config APIs. */
-import type { ConfigDefinition, Configs } from '../../common/config-definition.ts';
+import { type ConfigDefinition, type Configs, normalizedValue } from '../../common/config-definition.ts';
 import { ApiError, Errors, errorName } from '../../common/errors.ts';
-import { topicConfigDefinitions } from '../../common/topic-config.ts';
+import { topicConfigDefinitions, topicConfigProblem } from '../../common/topic-config.ts';
 import { topicNameProblem } from '../../common/topic-name.ts';
 import type { Broker } from '../broker.ts';
 import { ConfigSource, type ConfigSynonym, type ConfigTarget } from './config-target.ts';
@@ -26,6 +26,37 @@ export function inheritedFromBrokers(brokers: Configs, definition: ConfigDefinit
   const set = brokers[name];
   if (set === undefined) return [byDefault];
   return [{ name, value: set, source: ConfigSource.dynamicDefaultBroker }, byDefault];
+}
+
+/**
+ * What a new topic keeps of the configs that it is created with. What is ignored is left out rather than refused: Kafka
+ * Streams, Connect and others set such configs without being asked to.
+ * @throws ApiError INVALID_CONFIG
+ */
+export function configsOfNewTopic(
+  configs: readonly { readonly name: string; readonly value: string | null }[],
+): Configs {
+  const nameless = configs.find(({ value }) => value === null);
+  if (nameless) throw new ApiError('INVALID_CONFIG', `${nameless.name}: a value is needed`);
+  const given = Object.fromEntries(configs.map(({ name, value }) => [name, value!]));
+  const problem = topicConfigProblem(given);
+  if (problem !== undefined) throw new ApiError('INVALID_CONFIG', problem);
+  const kept = Object.entries(given).filter(([name, value]) => isKept(topicConfigDefinitions.get(name)!, value));
+  return Object.fromEntries(kept);
+}
+
+/** @throws ApiError INVALID_CONFIG for what cannot be promised */
+function isKept(definition: ConfigDefinition, value: string): boolean {
+  const { name, support, defaultValue, documentation } = definition;
+  if (support === 'honoured') {
+    const refusal = topicConfigRefusal(definition, value);
+    if (refusal !== undefined) throw new ApiError('INVALID_CONFIG', `${name}: ${refusal}`);
+    return true;
+  }
+  if (support === 'refused' && normalizedValue(definition, value) !== defaultValue) {
+    throw new ApiError('INVALID_CONFIG', `${name} must be ${defaultValue}. ${documentation}`);
+  }
+  return false;
 }
 
 /** The configs of a topic, or with `stored` of one that is about to be created. */

@@ -1,0 +1,25 @@
+/** Requests about partitions: asks once for all that can be asked for, and puts the answers back into request order. */
+
+export interface PartitionQuestions<T, P, Q, R, A> {
+  readonly topics: readonly T[];
+  readonly partitionsOf: (topic: T) => readonly P[];
+  /** What to ask for a partition, or its answer where there is nothing to ask. */
+  readonly look: (topic: T, partition: P) => { readonly ask: Q } | { readonly answer: A };
+  /** Result i belongs to question i. Not called without questions. */
+  readonly ask: (questions: readonly Q[]) => Promise<readonly R[]>;
+  readonly answer: (partition: P, result: R) => A;
+}
+
+/** Element i belongs to topic i, and in it element j to its partition j. */
+export async function answerPartitions<T, P, Q, R, A>(questions: PartitionQuestions<T, P, Q, R, A>): Promise<A[][]> {
+  const { topics, partitionsOf, look, ask, answer } = questions;
+  const looked = topics.map((topic) =>
+    partitionsOf(topic).map((partition) => ({ partition, ...look(topic, partition) })),
+  );
+  const asked = looked.flat().flatMap((one) => ('ask' in one ? [one.ask] : []));
+  const results = asked.length === 0 ? [] : await ask(asked);
+  let next = 0;
+  return looked.map((partitions) =>
+    partitions.map((one) => ('ask' in one ? answer(one.partition, results[next++]!) : one.answer)),
+  );
+}

@@ -39,6 +39,7 @@ export function openShareService(options: SharePartsOptions): { readonly service
     maxShareSessions: options.settings.groupShareMaxShareSessions,
     fetchMaxBytes: options.settings.shareFetchMaxBytes,
     configOf: (groupId) => sharePartitionConfig(configs, groupId),
+    checkPartition: (partition) => checkPartition(topics, partition),
     resetOffset: (groupId, partition) => resetOffset(options, configs.of(groupId).autoOffsetReset, partition),
     earliestOffset: (partition) => lookUp(options, partition, ListOffsetsTimestamp.earliest),
     copyDeadLetters: noDeadLetterQueue,
@@ -51,6 +52,20 @@ export function openShareService(options: SharePartsOptions): { readonly service
       service.close();
     },
   };
+}
+
+/** Asks the coordinator again for what is not known here; it may have been made a moment ago. */
+async function checkPartition(topics: TopicCatalog, { topicId, partition }: TopicIdPartition): Promise<ErrorCode> {
+  const isIn = (topic: { readonly partitions: number } | undefined): boolean =>
+    topic !== undefined && partition >= 0 && partition < topic.partitions;
+  if (isIn(topics.find(topicId))) return Errors.NONE;
+  try {
+    const topic = await topics.refreshed(topicId);
+    if (!topic) return Errors.UNKNOWN_TOPIC_ID;
+    return isIn(topic) ? Errors.NONE : Errors.UNKNOWN_TOPIC_OR_PARTITION;
+  } catch {
+    return Errors.COORDINATOR_NOT_AVAILABLE;
+  }
 }
 
 /** No group has a dead-letter queue yet (`sharePartitionConfig`), so a record that were sent to one would vanish. */

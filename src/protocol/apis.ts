@@ -1,5 +1,6 @@
 /** The APIs that have tables. Which of them a broker serves is decided by its handlers, not here. */
 import { alterConfigs } from './messages/alter-configs.ts';
+import { alterShareGroupOffsets } from './messages/alter-share-group-offsets.ts';
 import { apiVersions } from './messages/api-versions.ts';
 import { consumerGroupDescribe } from './messages/consumer-group-describe.ts';
 import { consumerGroupHeartbeat } from './messages/consumer-group-heartbeat.ts';
@@ -7,9 +8,11 @@ import { createPartitions } from './messages/create-partitions.ts';
 import { createTopics } from './messages/create-topics.ts';
 import { deleteGroups } from './messages/delete-groups.ts';
 import { deleteRecords } from './messages/delete-records.ts';
+import { deleteShareGroupOffsets } from './messages/delete-share-group-offsets.ts';
 import { deleteTopics } from './messages/delete-topics.ts';
 import { describeConfigs } from './messages/describe-configs.ts';
 import { describeGroups } from './messages/describe-groups.ts';
+import { describeShareGroupOffsets } from './messages/describe-share-group-offsets.ts';
 import { fetch } from './messages/fetch.ts';
 import { findCoordinator } from './messages/find-coordinator.ts';
 import { heartbeat } from './messages/heartbeat.ts';
@@ -25,6 +28,10 @@ import { offsetDelete } from './messages/offset-delete.ts';
 import { offsetFetch } from './messages/offset-fetch.ts';
 import { offsetForLeaderEpoch } from './messages/offset-for-leader-epoch.ts';
 import { produce } from './messages/produce.ts';
+import { shareAcknowledge } from './messages/share-acknowledge.ts';
+import { shareFetch } from './messages/share-fetch.ts';
+import { shareGroupDescribe } from './messages/share-group-describe.ts';
+import { shareGroupHeartbeat } from './messages/share-group-heartbeat.ts';
 import { syncGroup } from './messages/sync-group.ts';
 
 export const apis = {
@@ -55,4 +62,11 @@ export const apis = {
   offsetDelete,
   consumerGroupHeartbeat,
   consumerGroupDescribe,
+  shareGroupHeartbeat,
+  shareGroupDescribe,
+  shareFetch,
+  shareAcknowledge,
+  describeShareGroupOffsets,
+  alterShareGroupOffsets,
+  deleteShareGroupOffsets,
 } as const;

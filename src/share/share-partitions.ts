@@ -34,6 +34,8 @@ export interface SharePartitionsOptions {
   readonly leaderEpoch: number;
   /** The group's settings now. */
   configOf(groupId: string): SharePartitionConfig;
+  /** NONE for a partition that exists, UNKNOWN_TOPIC_ID or UNKNOWN_TOPIC_OR_PARTITION for one that does not. */
+  checkPartition(topicIdPartition: TopicIdPartition): Promise<ErrorCode>;
   /** Where a group begins in a partition that it has no start offset for (`share.auto.offset.reset`). */
   resetOffset(
     groupId: string,
@@ -160,6 +162,9 @@ export class SharePartitions {
   async #read(entry: Entry): Promise<LoadResult> {
     const { persister, leaderEpoch } = this.#options;
     const { groupId, topicIdPartition } = entry;
+    // Before the persister is asked: it would make a state for a partition that does not exist, and nobody would delete it.
+    const unknown = await this.#options.checkPartition(topicIdPartition);
+    if (unknown !== Errors.NONE) return { error: unknown };
     let read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
     if (read.error === Errors.INVALID_REQUEST) {
       // Nobody initialised the state (an embedder without a group coordinator): start as a new group does.

@@ -149,13 +149,18 @@ export class ShareService {
     }));
     const error = validateAcknowledgements(batches, request.apiVersion, request.isRenewAck);
     if (error !== Errors.NONE) return error;
-    // Nothing can be held of a partition that is not loaded: whoever held records lost them with the leader before.
     const led = this.partitions.get(request.groupId, partition.topicIdPartition);
-    if (!led) return Errors.INVALID_RECORD_STATE;
+    if (!led) return this.#errorOfUnloaded(partition.topicIdPartition);
     return new Promise((resolve) => {
       led.partition.acknowledge(request.memberId, batches, resolve);
       this.partitions.touched(led);
     });
+  }
+
+  /** Nothing can be held of a partition that is not loaded: whoever held records lost them with the leader before. */
+  async #errorOfUnloaded(topicIdPartition: TopicIdPartition): Promise<ErrorCode> {
+    const unknown = await this.#options.checkPartition(topicIdPartition);
+    return unknown === Errors.NONE ? Errors.UNKNOWN_TOPIC_OR_PARTITION : unknown;
   }
 
   /** Releases what a member holds anywhere in its group, also in partitions that it had taken out of its session. */

@@ -1,0 +1,38 @@
+import { defineApi } from '../api.ts';
+import { array, arrayOf, bool, int16, int32, string, struct, uuid } from '../schema.ts';
+
+export const shareGroupDescribe = defineApi({
+  key: 77,
+  name: 'ShareGroupDescribe',
+  versions: '1',
+  flexibleFrom: 0,
+  request: { groupIds: arrayOf(string, '0+'), includeAuthorizedOperations: bool('0+') },
+  response: {
+    throttleTimeMs: int32('0+', { default: 0 }),
+    groups: array('0+', {
+      errorCode: int16('0+'),
+      errorMessage: string('0+', { nullable: '0+', default: null }),
+      groupId: string('0+'),
+      groupState: string('0+'),
+      groupEpoch: int32('0+'),
+      assignmentEpoch: int32('0+'),
+      assignorName: string('0+'),
+      members: array('0+', {
+        memberId: string('0+'),
+        rackId: string('0+', { nullable: '0+', default: null }),
+        memberEpoch: int32('0+'),
+        clientId: string('0+'),
+        clientHost: string('0+'),
+        subscribedTopicNames: arrayOf(string, '0+'),
+        assignment: struct('0+', {
+          topicPartitions: array('0+', {
+            topicId: uuid('0+'),
+            topicName: string('0+'),
+            partitions: arrayOf(int32, '0+'),
+          }),
+        }),
+      }),
+      authorizedOperations: int32('0+', { default: -2147483648 }),
+    }),
+  },
+});

@@ -1,0 +1,67 @@
+/**
+ * Between the share APIs' requests by topic and the engine's by partition. A partition that stands twice in a request
+ * counts once, as in Kafka, where they are keys of a map.
+ */
+import { type ErrorCode, Errors, errorName } from '../../common/errors.ts';
+import { partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
+import type { Uuid } from '../../common/uuid.ts';
+import type { ShareAcknowledgementBatch, SharePartitionRequest } from '../../engine/diskless-engine.ts';
+import type { Broker } from '../broker.ts';
+
+interface RequestedTopic {
+  readonly topicId: Uuid;
+  readonly partitions: readonly {
+    readonly partitionIndex: number;
+    readonly acknowledgementBatches: readonly ShareAcknowledgementBatch[];
+  }[];
+}
+
+export function requestedPartitions(topics: readonly RequestedTopic[]): SharePartitionRequest[] {
+  const byKey = new Map<string, SharePartitionRequest>();
+  for (const { topicId, partitions } of topics) {
+    for (const { partitionIndex, acknowledgementBatches } of partitions) {
+      const topicIdPartition = { topicId, partition: partitionIndex };
+      const key = partitionKey(topicIdPartition);
+      if (!byKey.has(key)) byKey.set(key, { topicIdPartition, acknowledgements: acknowledgementBatches });
+    }
+  }
+  return [...byKey.values()];
+}
+
+/** Results by topic, in the order in which topics first come up. */
+export function byTopic<R extends { readonly topicIdPartition: TopicIdPartition }, P>(
+  results: readonly R[],
+  respond: (result: R) => P,
+): { topicId: Uuid; partitions: P[] }[] {
+  const topics = new Map<Uuid, P[]>();
+  for (const result of results) {
+    const { topicId } = result.topicIdPartition;
+    const partitions = topics.get(topicId);
+    if (partitions) partitions.push(respond(result));
+    else topics.set(topicId, [respond(result)]);
+  }
+  return [...topics].map(([topicId, partitions]) => ({ topicId, partitions }));
+}
+
+const UNKNOWN_LEADER = { leaderId: -1, leaderEpoch: -1 };
+/** As Metadata tells it: this broker leads every partition, and that does not change. */
+const LEADER_EPOCH = 0;
+
+/** Where a partition is led, for a client that is told that it is not here (any more): it has been loaded anew meanwhile. */
+export function leaderHint(broker: Broker, errors: readonly ErrorCode[]) {
+  if (!errors.includes(Errors.NOT_LEADER_OR_FOLLOWER)) return UNKNOWN_LEADER;
+  return { leaderId: broker.nodeId, leaderEpoch: LEADER_EPOCH };
+}
+
+/** The brokers that hints name. */
+export function leaderEndpoints(broker: Broker, hints: readonly { readonly leaderId: number }[]) {
+  if (hints.every(({ leaderId }) => leaderId < 0)) return [];
+  const { nodeId, rack, advertisedListener } = broker;
+  return [{ nodeId, host: advertisedListener.host, port: advertisedListener.port, rack }];
+}
+
+/** What stands beside an error code; null without one. */
+export function errorText(error: ErrorCode, message = ''): string | null {
+  if (error === Errors.NONE) return null;
+  return message === '' ? errorName(error) : message;
+}

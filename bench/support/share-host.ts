@@ -111,6 +111,7 @@ export class ShareHost {
       maxShareSessions: options.partitions,
       fetchMaxBytes: 2 ** 30,
       configOf: () => config,
+      checkPartition: async () => Errors.NONE,
       resetOffset: beginning,
       earliestOffset: beginning,
       copyDeadLetters: async () => true,

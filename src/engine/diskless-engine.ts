@@ -27,6 +27,7 @@ import type {
   ShareFetchRequest,
   ShareFetchResult,
 } from '../share/share-fetch-request.ts';
+import type { ShareOffsets } from '../share/share-offsets.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { MaintenanceStats } from './maintenance.ts';
 import type { NewPartitions, TopicConfigChanges } from './topic-admin.ts';
@@ -36,6 +37,7 @@ export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } fro
 export type { ChangeListener, PartitionWatch, WatchedPartition } from '../fetch/fetch-service.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
 export type * from '../share/share-fetch-request.ts';
+export type { ShareOffsetDescription, ShareOffsets, ShareStartOffset } from '../share/share-offsets.ts';
 export type { NewPartitions, TopicConfigChanges } from './topic-admin.ts';
 
 /** What an engine is made of. Components stay the caller's: close them after the engine. */
@@ -160,6 +162,9 @@ export interface DisklessEngine extends AsyncDisposable {
   shareAcknowledge(request: ShareAcknowledgeRequest): Promise<ShareAcknowledgeResult>;
   /** A member's connection is gone: its share session ends and what it held comes back. */
   shareConnectionLost(groupId: string, memberId: string): Promise<void>;
+
+  /** Where groups stand in their share partitions: for a group coordinator, and for administrators. */
+  readonly shareOffsets: ShareOffsets;
 
   /** Closes and commits the active segment now; resolves when everything appended before is committed or has failed. */
   flush(): Promise<void>;

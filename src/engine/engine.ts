@@ -29,7 +29,7 @@ import type {
   ShareFetchRequest,
   ShareFetchResult,
 } from '../share/share-fetch-request.ts';
-import type { ShareService } from '../share/share-service.ts';
+import type { ShareOffsets } from '../share/share-offsets.ts';
 import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
@@ -46,7 +46,7 @@ import { Maintenance } from './maintenance.ts';
 import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
 import { ShareConfigs } from './share-configs.ts';
-import { openShareService } from './share-parts.ts';
+import { openShareService, type ShareParts } from './share-parts.ts';
 import {
   alterTopicConfigs,
   type CreateTopicResult,
@@ -67,7 +67,7 @@ interface Parts {
   readonly fetchService: FetchService;
   readonly appendService: AppendService;
   readonly maintenance: Maintenance;
-  readonly share: { readonly service: ShareService; close(): void };
+  readonly share: ShareParts;
   readonly shareConfigs: ShareConfigs;
   /** Filled in when a segment's outcome cannot be found out. */
   readonly failure: { error: Error | undefined };
@@ -275,6 +275,11 @@ class Engine implements DisklessEngine {
 
   async shareConnectionLost(groupId: string, memberId: string): Promise<void> {
     if (this.#status === 'open') await this.#parts.share.service.connectionLost(groupId, memberId);
+  }
+
+  get shareOffsets(): ShareOffsets {
+    this.#requireOpen();
+    return this.#parts.share.offsets;
   }
 
   async flush(): Promise<void> {

@@ -6,6 +6,7 @@ import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import { type CoordinatorChange, ListOffsetsTimestamp } from '../coordinator/diskless-coordinator.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
 import { StoredSharePersister } from '../share/persister.ts';
+import { ShareOffsets } from '../share/share-offsets.ts';
 import type { SharePartitionConfig } from '../share/share-partition.ts';
 import { ShareService } from '../share/share-service.ts';
 import type { EngineComponents, ListOffsetsPartition, ListOffsetsPartitionResult } from './diskless-engine.ts';
@@ -26,12 +27,19 @@ export interface SharePartsOptions {
 
 type FoundOffset = { readonly error: ErrorCode; readonly offset: number };
 
-/** The service, and the function that ends its subscription and itself. */
-export function openShareService(options: SharePartsOptions): { readonly service: ShareService; close(): void } {
+export interface ShareParts {
+  readonly service: ShareService;
+  readonly offsets: ShareOffsets;
+  /** Ends the subscription and the service. */
+  close(): void;
+}
+
+export function openShareService(options: SharePartsOptions): ShareParts {
   const { components, configs, topics } = options;
   const { coordinator, time, random } = components;
+  const persister = new StoredSharePersister(coordinator);
   const service = new ShareService({
-    persister: new StoredSharePersister(coordinator),
+    persister,
     time,
     random,
     leaderEpoch: options.leaderEpoch,
@@ -45,8 +53,15 @@ export function openShareService(options: SharePartsOptions): { readonly service
     copyDeadLetters: noDeadLetterQueue,
   });
   const unsubscribe = coordinator.onChange((change) => onChange(service, topics, change));
+  const offsets = new ShareOffsets({
+    persister,
+    store: coordinator,
+    partitions: service.partitions,
+    logEndOffsets: (partitions) => logEndOffsets(options, partitions),
+  });
   return {
     service,
+    offsets,
     close: () => {
       unsubscribe();
       service.close();
@@ -84,6 +99,12 @@ async function lookUp(
 ): Promise<FoundOffset> {
   const [found] = await options.listOffsets([{ topicIdPartition, timestamp }]);
   return { error: found!.error, offset: Number(found!.offset) };
+}
+
+function logEndOffsets({ listOffsets }: SharePartsOptions, partitions: readonly TopicIdPartition[]) {
+  return listOffsets(
+    partitions.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.latest })),
+  );
 }
 
 /** Where a group without a start offset begins. A duration that no record is young enough for is tried again later. */

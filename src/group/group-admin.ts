@@ -8,6 +8,8 @@ import { type PartitionSet, type TopicPartitions, toTopics } from './consumer/pa
 import type { GroupRegistry } from './group-registry.ts';
 import type { GroupSettings } from './group-settings.ts';
 import type { GroupSlot } from './group-slot.ts';
+import type { ShareGroupStates } from './share/share-states.ts';
+import type { TopicIndex } from './topic-index.ts';
 
 export interface GroupListing {
   readonly groupId: string;
@@ -63,8 +65,28 @@ export interface ConsumerGroupDescription {
   readonly members: readonly ConsumerMemberDescription[];
 }
 
+export interface ShareMemberDescription {
+  readonly memberId: string;
+  readonly rackId: string | null;
+  readonly memberEpoch: number;
+  readonly clientId: string;
+  readonly clientHost: string;
+  readonly subscribedTopicNames: readonly string[];
+  readonly assignment: readonly NamedPartitions[];
+}
+
+export interface ShareGroupDescription {
+  readonly groupId: string;
+  readonly state: string;
+  readonly groupEpoch: number;
+  readonly assignmentEpoch: number;
+  readonly assignorName: string;
+  readonly members: readonly ShareMemberDescription[];
+}
+
 export interface GroupAdminComponents {
   readonly store: GroupStore;
+  readonly shareStates: ShareGroupStates;
   readonly settings: GroupSettings;
   readonly time: Time;
 }
@@ -122,7 +144,18 @@ export class GroupAdmin {
     };
   }
 
-  /** Forgets a group without members, with its offsets. NONE, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP. */
+  /** undefined when there is no such group, or it is not a share group. */
+  describeShare(groupId: string): ShareGroupDescription | undefined {
+    const group = this.#registry.find(groupId);
+    if (group?.type !== 'share') return undefined;
+    const members = [...group.members].map(({ previousMemberEpoch: _, assigned, ...member }) => {
+      return { ...member, assignment: named(assigned, group.topics) };
+    });
+    const { state, epoch: groupEpoch, targetEpoch: assignmentEpoch, assignorName } = group;
+    return { groupId, state, groupEpoch, assignmentEpoch, assignorName, members };
+  }
+
+  /** Forgets a group without members, with its offsets and the state of its share partitions. NONE, GROUP_ID_NOT_FOUND, NON_EMPTY_GROUP. */
   delete(groupId: string): Promise<ErrorCode> {
     return this.#registry.perform<ErrorCode>(
       groupId,
@@ -137,7 +170,9 @@ export class GroupAdmin {
     );
   }
 
+  /** States first: while the group is there, somebody may still ask to delete what is left of it. */
   async #forget(slot: GroupSlot): Promise<void> {
+    if (slot.group?.type === 'share') await this.#components.shareStates.delete(slot.groupId);
     await this.#components.store.deleteGroups([slot.groupId]);
     slot.forget();
   }
@@ -161,7 +196,8 @@ export class GroupAdmin {
 
   async #expire(slot: GroupSlot): Promise<void> {
     const { group } = slot;
-    if (!group?.isEmpty) return;
+    // A share group commits no offsets that could expire; it stays until it is deleted, as in Kafka.
+    if (!group?.isEmpty || group.type === 'share') return;
     const { store, settings, time } = this.#components;
     const limitMs = time.nowMs() - settings.offsetsRetentionMinutes * 60_000;
     const sinceMs = ({ commitTimeMs }: CommittedOffset): number =>
@@ -189,11 +225,6 @@ export class GroupAdmin {
 
 function describeMember(member: ConsumerMember, group: ConsumerGroup): ConsumerMemberDescription {
   const { assigned, subscribedTopicRegex, classic, memberId, instanceId, rackId, memberEpoch } = member;
-  const named = (partitions: PartitionSet): NamedPartitions[] =>
-    toTopics(partitions).flatMap(({ topicId, partitions: indexes }) => {
-      const topicName = group.members.topics.byId(topicId)?.name;
-      return topicName === undefined ? [] : [{ topicId, topicName, partitions: indexes }];
-    });
   return {
     memberId,
     instanceId,
@@ -203,8 +234,16 @@ function describeMember(member: ConsumerMember, group: ConsumerGroup): ConsumerM
     clientHost: member.clientHost,
     subscribedTopicNames: member.subscribedTopicNames,
     subscribedTopicRegex: subscribedTopicRegex === '' ? null : subscribedTopicRegex,
-    assignment: named(assigned),
-    targetAssignment: named(group.targetOf(memberId)),
+    assignment: named(assigned, group.members.topics),
+    targetAssignment: named(group.targetOf(memberId), group.members.topics),
     usesClassicProtocol: classic !== null,
   };
+}
+
+/** Partitions of topics that still exist. */
+function named(partitions: PartitionSet, topics: TopicIndex): NamedPartitions[] {
+  return toTopics(partitions).flatMap(({ topicId, partitions: indexes }) => {
+    const topicName = topics.byId(topicId)?.name;
+    return topicName === undefined ? [] : [{ topicId, topicName, partitions: indexes }];
+  });
 }

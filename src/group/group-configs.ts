@@ -1,35 +1,41 @@
 /**
- * What is set for single groups: `consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms` in the store's scope
- * `group:<id>`. Read when a group is used and the last reading is some seconds old, so that a change by any process is
- * heard of within a heartbeat or two, and no heartbeat costs a read.
+ * What is set for single groups: `consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms`, and the same with
+ * `share.`, in the store's scope `group:<id>`. Read when a group is used and the last reading is some seconds old, so that
+ * a change by any process is heard of within a heartbeat or two, and no heartbeat costs a read.
  */
 import type { Configs } from '../common/config-definition.ts';
 import { type ConsumerGroupBounds, groupScope } from '../common/group-config.ts';
 import type { TopicStore } from '../coordinator/topic-store.ts';
-import type { ConsumerGroupConfig, Instant } from './group.ts';
-import { consumerGroupBounds, type GroupSettings } from './group-settings.ts';
+import type { GroupTimes, Instant } from './group.ts';
+import { consumerGroupBounds, type GroupSettings, shareGroupBounds } from './group-settings.ts';
 
 const MAX_AGE_MS = 5_000;
 
+/** By the group's type. */
+interface GroupConfig {
+  readonly consumer: GroupTimes;
+  readonly share: GroupTimes;
+}
+
 interface Reading {
-  readonly config: ConsumerGroupConfig;
+  readonly config: GroupConfig;
   readonly at: Instant;
 }
 
 export class GroupConfigs {
-  readonly #bounds: ConsumerGroupBounds;
+  readonly #bounds: Readonly<Record<keyof GroupConfig, ConsumerGroupBounds>>;
   readonly #store: Pick<TopicStore, 'readConfigs'>;
-  readonly #defaults: ConsumerGroupConfig;
+  readonly #defaults: GroupConfig;
   readonly #readings = new Map<string, Reading>();
 
   constructor(settings: GroupSettings, store: Pick<TopicStore, 'readConfigs'>) {
-    this.#bounds = consumerGroupBounds(settings);
+    this.#bounds = { consumer: consumerGroupBounds(settings), share: shareGroupBounds(settings) };
     this.#store = store;
     this.#defaults = this.#configOf({});
   }
 
   /** As last read. */
-  of(groupId: string): ConsumerGroupConfig {
+  of(groupId: string): GroupConfig {
     return this.#readings.get(groupId)?.config ?? this.#defaults;
   }
 
@@ -45,15 +51,19 @@ export class GroupConfigs {
     this.#readings.delete(groupId);
   }
 
+  #configOf(values: Configs): GroupConfig {
+    return { consumer: this.#timesOf('consumer', values), share: this.#timesOf('share', values) };
+  }
+
   /** Kafka's rule for values that the broker's bounds do not allow (any more): the nearest that they do. */
-  #configOf(values: Configs): ConsumerGroupConfig {
+  #timesOf(type: keyof GroupConfig, values: Configs): GroupTimes {
     const within = (name: string, { byDefault, min, max }: ConsumerGroupBounds['sessionTimeoutMs']): number => {
-      const value = Number(values[name] ?? byDefault);
+      const value = Number(values[`${type}.${name}`] ?? byDefault);
       return Number.isFinite(value) ? Math.min(Math.max(value, min), max) : byDefault;
     };
     return {
-      sessionTimeoutMs: within('consumer.session.timeout.ms', this.#bounds.sessionTimeoutMs),
-      heartbeatIntervalMs: within('consumer.heartbeat.interval.ms', this.#bounds.heartbeatIntervalMs),
+      sessionTimeoutMs: within('session.timeout.ms', this.#bounds[type].sessionTimeoutMs),
+      heartbeatIntervalMs: within('heartbeat.interval.ms', this.#bounds[type].heartbeatIntervalMs),
     };
   }
 }

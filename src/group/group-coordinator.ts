@@ -9,7 +9,6 @@ import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import { type Random, systemRandom } from '../common/random.ts';
 import { systemTime, type Time } from '../common/time.ts';
-import type { GroupStore } from '../coordinator/group-store.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import { ClassicGroup } from './classic/classic-group.ts';
 import {
@@ -38,10 +37,16 @@ import { type GroupCoordinatorStore, GroupRegistry } from './group-registry.ts';
 import { type GroupSettings, groupSettings } from './group-settings.ts';
 import type { GroupSlot } from './group-slot.ts';
 import { emptyClassicGroup, upgradeToConsumer } from './migration.ts';
+import { ShareGroup } from './share/share-group.ts';
+import { ShareGroupOffsets } from './share/share-group-offsets.ts';
+import { checkShareHeartbeat, type ShareHeartbeatRequest, type ShareHeartbeatResult } from './share/share-requests.ts';
+import type { ShareGroupStates } from './share/share-states.ts';
 import type { TopicIndex } from './topic-index.ts';
 
 export interface GroupCoordinatorComponents {
   readonly store: GroupCoordinatorStore;
+  /** Where the share partitions of share groups have their state. */
+  readonly shareStates: ShareGroupStates;
   /** The topics that exist: the same list as long as nothing changes. */
   readonly listTopics: () => Promise<readonly TopicDescription[]>;
   readonly time?: Time;
@@ -59,14 +64,21 @@ export interface LeaveGroupResult {
 export class GroupCoordinator {
   readonly settings: GroupSettings;
   readonly offsets: GroupOffsets;
+  readonly shareOffsets: ShareGroupOffsets;
   readonly admin: GroupAdmin;
   readonly #registry: GroupRegistry;
 
-  private constructor(registry: GroupRegistry, store: GroupStore, settings: GroupSettings, time: Time) {
+  private constructor(
+    registry: GroupRegistry,
+    { store, shareStates }: Pick<GroupCoordinatorComponents, 'store' | 'shareStates'>,
+    settings: GroupSettings,
+    time: Time,
+  ) {
     this.settings = settings;
     this.#registry = registry;
     this.offsets = new GroupOffsets(registry, store, settings);
-    this.admin = new GroupAdmin(registry, { store, settings, time });
+    this.shareOffsets = new ShareGroupOffsets(registry, shareStates);
+    this.admin = new GroupAdmin(registry, { store, shareStates, settings, time });
   }
 
   /**
@@ -80,7 +92,7 @@ export class GroupCoordinator {
     const { store, listTopics, time = systemTime, random = systemRandom, logger = silentLogger } = components;
     const complete = groupSettings(settings);
     const registry = await GroupRegistry.open({ store, listTopics, time, random, logger, settings: complete });
-    return new GroupCoordinator(registry, store, complete, time);
+    return new GroupCoordinator(registry, components, complete, time);
   }
 
   /** Resolves when the rebalance that it takes part in has gathered its members. */
@@ -91,6 +103,7 @@ export class GroupCoordinator {
     return this.#registry.perform(request.groupId, refuse, (slot, reply) => {
       if (!slot.group && request.memberId !== '') return reply.send(refuse(Errors.UNKNOWN_MEMBER_ID));
       const group = this.#groupToJoin(slot);
+      if (group.type === 'share') return reply.send(refuse(Errors.INCONSISTENT_GROUP_PROTOCOL));
       const now = this.#registry.now();
       if (group.type === 'classic') group.join(request, reply, now);
       else group.outbox.add(reply, joinAsClassic(group, request, now));
@@ -121,7 +134,7 @@ export class GroupCoordinator {
     return this.#registry.perform(request.groupId, syncRefused, (slot, reply) => {
       const { group } = slot;
       const now = this.#registry.now();
-      if (!group) reply.send(syncRefused(Errors.UNKNOWN_MEMBER_ID));
+      if (!group || group.type === 'share') reply.send(syncRefused(Errors.UNKNOWN_MEMBER_ID));
       else if (group.type === 'classic') group.sync(request, reply, now);
       else group.outbox.add(reply, syncAsClassic(group, request, now));
     });
@@ -134,7 +147,7 @@ export class GroupCoordinator {
       (error) => error,
       ({ group }, reply) => {
         const now = this.#registry.now();
-        if (!group) reply.send(Errors.UNKNOWN_MEMBER_ID);
+        if (!group || group.type === 'share') reply.send(Errors.UNKNOWN_MEMBER_ID);
         else if (group.type === 'classic') reply.send(group.heartbeat(request, now));
         else reply.send(heartbeatAsClassic(group, request, now));
       },
@@ -146,8 +159,9 @@ export class GroupCoordinator {
     if (groupId === '') return Promise.resolve(refuse(Errors.INVALID_GROUP_ID));
     return this.#registry.perform(groupId, refuse, ({ group }, reply) => {
       const answer = (results: readonly LeaveGroupMemberResult[]) => ({ error: Errors.NONE, members: results });
-      if (!group) reply.send(answer(members.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID }))));
-      else if (group.type === 'classic') group.outbox.add(reply, answer(group.leave(members, this.#registry.now())));
+      if (!group || group.type === 'share') {
+        reply.send(answer(members.map((member) => ({ ...member, error: Errors.UNKNOWN_MEMBER_ID }))));
+      } else if (group.type === 'classic') group.outbox.add(reply, answer(group.leave(members, this.#registry.now())));
       else group.outbox.add(reply, answer(leaveAsClassic(group, members)));
     });
   }
@@ -169,7 +183,7 @@ export class GroupCoordinator {
   #consumerGroup(slot: GroupSlot, joining: boolean, topics: TopicIndex): ConsumerGroup | undefined {
     const { group, groupId } = slot;
     if (group?.type === 'consumer') return group;
-    if (!joining) return undefined;
+    if (!joining || group?.type === 'share') return undefined;
     const { context } = this.#registry;
     if (!group || group.hasNoMembers) {
       const consumer = new ConsumerGroup(groupId, group?.epoch ?? 0, topics, context);
@@ -180,6 +194,25 @@ export class GroupCoordinator {
     const consumer = upgradeToConsumer(group, topics, context, this.#registry.now());
     if (consumer) slot.replace(consumer);
     return consumer;
+  }
+
+  /** A member of a share group joins, reports, leaves. What it is assigned has a state before it hears of it. */
+  shareGroupHeartbeat(request: ShareHeartbeatRequest): Promise<ShareHeartbeatResult> {
+    const refuse = (error: ErrorCode): ShareHeartbeatResult => heartbeatRefused(error, null);
+    const invalid = checkShareHeartbeat(request);
+    if (invalid) return Promise.resolve(invalid);
+    return this.#registry.perform(request.groupId, refuse, async (slot, reply, topics) => {
+      await this.#registry.refreshConfig(slot.groupId);
+      if (!slot.group && request.memberEpoch === 0) {
+        slot.replace(new ShareGroup(slot.groupId, topics, this.#registry.context), false);
+      }
+      const { group } = slot;
+      if (group?.type !== 'share') {
+        return reply.send(heartbeatRefused(Errors.GROUP_ID_NOT_FOUND, `Group ${slot.groupId} is no share group.`));
+      }
+      group.shareHeartbeat(request, reply, this.#registry.now());
+      await this.shareOffsets.initialize(group);
+    });
   }
 
   /** Finishes what is under way and answers what is parked with COORDINATOR_NOT_AVAILABLE, which clients retry. */

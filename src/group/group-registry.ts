@@ -37,8 +37,6 @@ export class GroupRegistry {
   readonly context: GroupContext;
   readonly #components: GroupRegistryComponents;
   readonly #slots = new Map<string, GroupSlot>();
-  /** Groups that are kept here but run elsewhere (share groups): their names are taken. */
-  readonly #foreign = new Set<string>();
   readonly #configs: GroupConfigs;
   #closed = false;
 
@@ -48,7 +46,8 @@ export class GroupRegistry {
     this.#configs = new GroupConfigs(settings, components.store);
     this.context = {
       settings,
-      groupConfig: (groupId) => this.#configs.of(groupId),
+      groupConfig: (groupId) => this.#configs.of(groupId).consumer,
+      shareGroupConfig: (groupId) => this.#configs.of(groupId).share,
       newMemberId: (prefix) => (prefix === '' ? randomUuid(random) : `${prefix}-${randomUuid(random)}`),
       nowMs: () => time.nowMs(),
     };
@@ -60,8 +59,7 @@ export class GroupRegistry {
     const topics = await registry.topics();
     for (const stored of await components.store.loadGroups()) {
       const group = loadGroup(stored, topics, registry.context, registry.now());
-      if (group) registry.#slots.set(stored.groupId, registry.#newSlot(stored.groupId, group));
-      else registry.#foreign.add(stored.groupId);
+      registry.#slots.set(stored.groupId, registry.#newSlot(stored.groupId, group));
     }
     return registry;
   }
@@ -99,7 +97,6 @@ export class GroupRegistry {
   perform<T>(groupId: string, failed: (error: ErrorCode) => T, operation: GroupOperation<T>): Promise<T> {
     const { reply, promise } = replyPromise(failed);
     if (this.#closed) reply.fail(Errors.COORDINATOR_NOT_AVAILABLE);
-    else if (this.#foreign.has(groupId)) reply.fail(Errors.INCONSISTENT_GROUP_PROTOCOL);
     else void this.#run(groupId, reply, operation);
     return promise;
   }
@@ -110,7 +107,7 @@ export class GroupRegistry {
       try {
         const topics = await this.topics();
         await this.#load(slot, topics);
-        if (slot.group?.type === 'consumer') slot.group.useTopics(topics);
+        if (slot.group && slot.group.type !== 'classic') slot.group.useTopics(topics);
         await operation(slot, reply, topics);
         await slot.settle();
       } catch (cause) {

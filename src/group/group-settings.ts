@@ -28,6 +28,14 @@ export interface GroupSettings {
   readonly groupConsumerMaxHeartbeatIntervalMs: number;
   /** Members of one consumer group. */
   readonly groupConsumerMaxSize: number;
+  readonly groupShareSessionTimeoutMs: number;
+  readonly groupShareMinSessionTimeoutMs: number;
+  readonly groupShareMaxSessionTimeoutMs: number;
+  readonly groupShareHeartbeatIntervalMs: number;
+  readonly groupShareMinHeartbeatIntervalMs: number;
+  readonly groupShareMaxHeartbeatIntervalMs: number;
+  /** Members of one share group, at most 1000. */
+  readonly groupShareMaxSize: number;
   /** Whether a group may change between the classic and the consumer protocol while it has members. */
   readonly groupConsumerMigrationPolicy: MigrationPolicy;
 }
@@ -47,6 +55,13 @@ export const defaultGroupSettings: GroupSettings = Object.freeze({
   groupConsumerMinHeartbeatIntervalMs: 5_000,
   groupConsumerMaxHeartbeatIntervalMs: 15_000,
   groupConsumerMaxSize: 2 ** 31 - 1,
+  groupShareSessionTimeoutMs: 45_000,
+  groupShareMinSessionTimeoutMs: 45_000,
+  groupShareMaxSessionTimeoutMs: 60_000,
+  groupShareHeartbeatIntervalMs: 5_000,
+  groupShareMinHeartbeatIntervalMs: 5_000,
+  groupShareMaxHeartbeatIntervalMs: 15_000,
+  groupShareMaxSize: 200,
   groupConsumerMigrationPolicy: 'bidirectional',
 });
 
@@ -66,9 +81,28 @@ export function consumerGroupBounds(settings: GroupSettings): ConsumerGroupBound
   };
 }
 
+/** The same for share groups. */
+export function shareGroupBounds(settings: GroupSettings): ConsumerGroupBounds {
+  return {
+    sessionTimeoutMs: {
+      byDefault: settings.groupShareSessionTimeoutMs,
+      min: settings.groupShareMinSessionTimeoutMs,
+      max: settings.groupShareMaxSessionTimeoutMs,
+    },
+    heartbeatIntervalMs: {
+      byDefault: settings.groupShareHeartbeatIntervalMs,
+      min: settings.groupShareMinHeartbeatIntervalMs,
+      max: settings.groupShareMaxHeartbeatIntervalMs,
+    },
+  };
+}
+
 type NumericSetting = Exclude<keyof GroupSettings, 'groupConsumerMigrationPolicy'>;
 
 const migrationPolicies: readonly MigrationPolicy[] = ['disabled', 'upgrade', 'downgrade', 'bidirectional'];
+
+/** Kafka's own bound of `group.share.max.size`. */
+const SHARE_MAX_SIZE_LIMIT = 1_000;
 
 /** Each row: a setting that must not be above the next one. */
 const ordered: readonly (readonly NumericSetting[])[] = [
@@ -76,6 +110,9 @@ const ordered: readonly (readonly NumericSetting[])[] = [
   ['groupConsumerMinSessionTimeoutMs', 'groupConsumerSessionTimeoutMs', 'groupConsumerMaxSessionTimeoutMs'],
   ['groupConsumerMinHeartbeatIntervalMs', 'groupConsumerHeartbeatIntervalMs', 'groupConsumerMaxHeartbeatIntervalMs'],
   ['groupConsumerHeartbeatIntervalMs', 'groupConsumerSessionTimeoutMs'],
+  ['groupShareMinSessionTimeoutMs', 'groupShareSessionTimeoutMs', 'groupShareMaxSessionTimeoutMs'],
+  ['groupShareMinHeartbeatIntervalMs', 'groupShareHeartbeatIntervalMs', 'groupShareMaxHeartbeatIntervalMs'],
+  ['groupShareHeartbeatIntervalMs', 'groupShareSessionTimeoutMs'],
 ];
 
 /** Fills in the defaults and freezes. @throws RangeError naming the setting, its value and what is allowed */
@@ -84,8 +121,9 @@ export function groupSettings(settings: Partial<GroupSettings> = {}): GroupSetti
   for (const [name, value] of Object.entries(complete)) {
     if (name === 'groupConsumerMigrationPolicy') continue;
     const least = name === 'groupInitialRebalanceDelayMs' || name === 'offsetMetadataMaxBytes' ? 0 : 1;
-    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > 2 ** 31 - 1) {
-      throw new RangeError(`${name} is ${value}: an integer from ${least} to 2147483647 is expected`);
+    const most = name === 'groupShareMaxSize' ? SHARE_MAX_SIZE_LIMIT : 2 ** 31 - 1;
+    if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
+      throw new RangeError(`${name} is ${value}: an integer from ${least} to ${most} is expected`);
     }
   }
   for (const names of ordered) names.reduce((lower, upper) => checkOrder(complete, lower, upper));

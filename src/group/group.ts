@@ -8,8 +8,8 @@ import type { Outbox } from './reply.ts';
 /** A reading of the monotonic clock, milliseconds. */
 export type Instant = number;
 
-/** By Kafka's names: `consumer.session.timeout.ms`, `consumer.heartbeat.interval.ms`. */
-export interface ConsumerGroupConfig {
+/** By Kafka's names: `consumer.session.timeout.ms` and `consumer.heartbeat.interval.ms`, or `share.…`. */
+export interface GroupTimes {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
 }
@@ -18,7 +18,9 @@ export interface ConsumerGroupConfig {
 export interface GroupContext {
   readonly settings: GroupSettings;
   /** What is set for one group of the consumer protocol, within the bounds of the settings. */
-  readonly groupConfig: (groupId: string) => ConsumerGroupConfig;
+  readonly groupConfig: (groupId: string) => GroupTimes;
+  /** The same for a share group. */
+  readonly shareGroupConfig: (groupId: string) => GroupTimes;
   /** A fresh member id, beginning with `prefix`. */
   readonly newMemberId: (prefix: string) => string;
   /** Wall clock, milliseconds. */

@@ -84,7 +84,10 @@ export class ShareConnections {
     const releasing = this.#engine
       .shareConnectionLost(groupId, memberId)
       .catch((err: unknown) => {
-        this.#logger.error({ err, groupId, memberId }, 'records of a lost share consumer come back when their locks end');
+        this.#logger.error(
+          { err, groupId, memberId },
+          'records of a lost share consumer come back when their locks end',
+        );
       })
       .finally(() => this.#releasing.delete(releasing));
     this.#releasing.add(releasing);

@@ -30,6 +30,8 @@ export interface ReadStateResult {
 
 export interface Persister {
   initialize(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode>;
+  /** The same for a key without state; one that has some keeps it, and that is no error. */
+  initializeNew(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode>;
   /** Takes a partition over: fences leaders with an older epoch. */
   read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult>;
   write(key: SharePartitionKey, update: StateUpdate): Promise<ErrorCode>;
@@ -63,6 +65,14 @@ export class StoredSharePersister implements Persister {
 
   async initialize(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode> {
     return (await this.#enqueue(key, (state) => initializeState(state, stateEpoch, startOffset))).error;
+  }
+
+  async initializeNew(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode> {
+    const { error } = await this.#enqueue(key, (state) =>
+      state ? { error: Errors.NONE, state, record: null } : initializeState(state, stateEpoch, startOffset),
+    );
+    // Fenced where nothing was expected: another process has just made it.
+    return error === Errors.FENCED_STATE_EPOCH ? Errors.NONE : error;
   }
 
   async read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult> {

@@ -168,7 +168,7 @@ export class SharePartitions {
     let read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
     if (read.error === Errors.INVALID_REQUEST) {
       // Nobody initialised the state (an embedder without a group coordinator): start as a new group does.
-      await persister.initialize({ groupId, topicIdPartition }, 0, -1);
+      await persister.initializeNew({ groupId, topicIdPartition }, 0, -1);
       read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
     }
     if (!read.state) return { error: asSeenByConsumers(read.error) };
@@ -311,6 +311,12 @@ export class SharePartitions {
   /** Something may have been missed: everybody looks again. */
   wakeAll(): void {
     for (const entry of this.#entries.values()) this.#wake(entry);
+  }
+
+  /** Forgets one share partition: its state was replaced or deleted. */
+  forget(groupId: string, topicIdPartition: TopicIdPartition): void {
+    const entry = this.#entries.get(entryId(groupId, topicIdPartition));
+    if (entry) this.#forget(entry);
   }
 
   /** Forgets what a predicate selects: partitions deleted, groups gone. Their waiters are woken and load anew. */

@@ -1,7 +1,7 @@
 /** The members of one consumer group, who owns which partition, and what each is subscribed to among existing topics. */
-import { createHash } from 'node:crypto';
 import type { PartitionKey } from '../../common/topic-id-partition.ts';
 import type { Uuid } from '../../common/uuid.ts';
+import { subscriptionHash } from '../subscription-hash.ts';
 import type { TopicIndex } from '../topic-index.ts';
 import type { ConsumerMember } from './consumer-member.ts';
 import { compileTopicRegex } from './topic-regex.ts';
@@ -104,8 +104,7 @@ export class ConsumerMembers {
   metadataHash(): string {
     const ids = new Set<Uuid>();
     for (const member of this) for (const topicId of this.subscribedTopicIds(member)) ids.add(topicId);
-    const lines = [...ids].sort().map((topicId) => `${topicId} ${this.partitionsOf(topicId)}`);
-    return createHash('sha256').update(lines.join('\n')).digest('base64');
+    return subscriptionHash(ids, this.#topics);
   }
 
   partitionsOf(topicId: Uuid): number {

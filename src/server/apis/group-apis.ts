@@ -14,12 +14,21 @@ import { listGroupsHandler } from './list-groups.ts';
 import { offsetCommitHandler } from './offset-commit.ts';
 import { offsetDeleteHandler } from './offset-delete.ts';
 import { offsetFetchHandler } from './offset-fetch.ts';
+import { shareGroupDescribeHandler } from './share-group-describe.ts';
+import { shareGroupHeartbeatHandler } from './share-group-heartbeat.ts';
 import { syncGroupHandler } from './sync-group.ts';
 
 export async function groupApis(broker: Broker): Promise<ApiModule> {
   const { coordinator, time, random, logger, groupSettings } = broker;
   const groups = await GroupCoordinator.open(
-    { store: coordinator, listTopics: () => broker.engine.listTopics(), time, random, logger },
+    {
+      store: coordinator,
+      shareStates: broker.engine.shareOffsets,
+      listTopics: () => broker.engine.listTopics(),
+      time,
+      random,
+      logger,
+    },
     groupSettings,
   );
   return {
@@ -37,6 +46,8 @@ export async function groupApis(broker: Broker): Promise<ApiModule> {
       deleteGroupsHandler(groups),
       consumerGroupHeartbeatHandler(groups),
       consumerGroupDescribeHandler(groups),
+      shareGroupHeartbeatHandler(groups),
+      shareGroupDescribeHandler(groups),
     ],
     close: () => groups.close(),
   };

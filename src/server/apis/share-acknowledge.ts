@@ -1,5 +1,5 @@
 /** ShareAcknowledge (KIP-932): acknowledges without fetching; each partition is answered once the change is durable. */
-import { type ErrorCode, Errors } from '../../common/errors.ts';
+import type { ErrorCode } from '../../common/errors.ts';
 import type { ShareAcknowledgeResult } from '../../engine/diskless-engine.ts';
 import type { ResponseOf } from '../../protocol/api.ts';
 import { shareAcknowledge } from '../../protocol/messages/share-acknowledge.ts';
@@ -32,19 +32,18 @@ export function shareAcknowledgeHandler(broker: Broker, connections: ShareConnec
 }
 
 function respond(broker: Broker, result: ShareAcknowledgeResult): Response {
-  const hints = result.partitions.map(({ error }) => leaderHint(broker, [error]));
-  let next = 0;
+  const responses = byTopic(result.partitions, ({ topicIdPartition, error }) => ({
+    partitionIndex: topicIdPartition.partition,
+    errorCode: error,
+    errorMessage: errorText(error),
+    currentLeader: leaderHint(broker, [error]),
+  }));
   return {
     errorCode: result.error,
     errorMessage: errorText(result.error, result.message),
     acquisitionLockTimeoutMs: result.acquisitionLockTimeoutMs,
-    responses: byTopic(result.partitions, ({ topicIdPartition, error }) => ({
-      partitionIndex: topicIdPartition.partition,
-      errorCode: error,
-      errorMessage: errorText(error),
-      currentLeader: hints[next++]!,
-    })),
-    nodeEndpoints: leaderEndpoints(broker, hints),
+    responses,
+    nodeEndpoints: leaderEndpoints(broker, responses),
   };
 }
 

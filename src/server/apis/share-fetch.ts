@@ -13,7 +13,6 @@ import { byTopic, errorText, leaderEndpoints, leaderHint, requestedPartitions } 
 
 type Request = RequestOf<typeof shareFetch>;
 type Response = ResponseOf<typeof shareFetch>;
-type PartitionResponse = Response['responses'][number]['partitions'][number];
 
 const ACQUIRE_MODES = ['batch_optimized', 'record_limit'] as const;
 
@@ -63,21 +62,17 @@ function engineRequest(
 }
 
 function respond(broker: Broker, result: ShareFetchResult): Response {
-  const hints = result.partitions.map(({ error, acknowledgeError }) => leaderHint(broker, [error, acknowledgeError]));
-  let next = 0;
+  const responses = byTopic(result.partitions, (data) => partitionResponse(broker, data));
   return {
     errorCode: result.error,
     errorMessage: errorText(result.error, result.message),
     acquisitionLockTimeoutMs: result.acquisitionLockTimeoutMs,
-    responses: byTopic(result.partitions, (data) => partitionResponse(data, hints[next++]!)),
-    nodeEndpoints: leaderEndpoints(broker, hints),
+    responses,
+    nodeEndpoints: leaderEndpoints(broker, responses),
   };
 }
 
-function partitionResponse(
-  data: ShareFetchPartitionData,
-  currentLeader: PartitionResponse['currentLeader'],
-): PartitionResponse {
+function partitionResponse(broker: Broker, data: ShareFetchPartitionData) {
   const { topicIdPartition, error, acknowledgeError, records, acquiredRecords } = data;
   return {
     partitionIndex: topicIdPartition.partition,
@@ -85,7 +80,7 @@ function partitionResponse(
     errorMessage: errorText(error),
     acknowledgeErrorCode: acknowledgeError,
     acknowledgeErrorMessage: errorText(acknowledgeError),
-    currentLeader,
+    currentLeader: leaderHint(broker, [error, acknowledgeError]),
     records,
     acquiredRecords,
   };

@@ -7,6 +7,7 @@ import { partitionKey, type TopicIdPartition } from '../../common/topic-id-parti
 import type { Uuid } from '../../common/uuid.ts';
 import type { ShareAcknowledgementBatch, SharePartitionRequest } from '../../engine/diskless-engine.ts';
 import type { Broker } from '../broker.ts';
+import { LEADER_EPOCH } from '../leader-epoch.ts';
 
 interface RequestedTopic {
   readonly topicId: Uuid;
@@ -44,9 +45,6 @@ export function byTopic<R extends { readonly topicIdPartition: TopicIdPartition 
 }
 
 const UNKNOWN_LEADER = { leaderId: -1, leaderEpoch: -1 };
-/** As Metadata tells it: this broker leads every partition, and that does not change. */
-const LEADER_EPOCH = 0;
-
 /** Where a partition is led, for a client that is told that it is not here (any more): it has been loaded anew meanwhile. */
 export function leaderHint(broker: Broker, errors: readonly ErrorCode[]) {
   if (!errors.includes(Errors.NOT_LEADER_OR_FOLLOWER)) return UNKNOWN_LEADER;
@@ -54,8 +52,14 @@ export function leaderHint(broker: Broker, errors: readonly ErrorCode[]) {
 }
 
 /** The brokers that hints name. */
-export function leaderEndpoints(broker: Broker, hints: readonly { readonly leaderId: number }[]) {
-  if (hints.every(({ leaderId }) => leaderId < 0)) return [];
+export function leaderEndpoints(
+  broker: Broker,
+  responses: readonly { readonly partitions: readonly { readonly currentLeader: { readonly leaderId?: number } }[] }[],
+) {
+  const named = responses.some(({ partitions }) =>
+    partitions.some(({ currentLeader }) => currentLeader.leaderId !== -1),
+  );
+  if (!named) return [];
   const { nodeId, rack, advertisedListener } = broker;
   return [{ nodeId, host: advertisedListener.host, port: advertisedListener.port, rack }];
 }

@@ -64,6 +64,7 @@ export class ClassicDriver {
       settings: groupSettings(settings),
       newMemberId: (prefix) => `${prefix}-${randomUuid(random)}`,
       groupConfig: () => ({ sessionTimeoutMs: 45_000, heartbeatIntervalMs: 5_000 }),
+      shareGroupConfig: () => ({ sessionTimeoutMs: 45_000, heartbeatIntervalMs: 5_000 }),
       nowMs: () => 1_800_000_000_000 + this.now,
     };
     this.group = new ClassicGroup('g', this.#context);

@@ -36,6 +36,7 @@ export class ConsumerDriver {
     this.context = {
       settings: groupSettings(settings),
       groupConfig: () => ({ sessionTimeoutMs: 45_000, heartbeatIntervalMs: 5_000 }),
+      shareGroupConfig: () => ({ sessionTimeoutMs: 45_000, heartbeatIntervalMs: 5_000 }),
       newMemberId: (prefix) => `${prefix}${randomUuid(random)}`,
       nowMs: () => 1_800_000_000_000 + this.now,
     };

@@ -2,12 +2,15 @@
 import { silentLogger } from '../../../src/common/logger.ts';
 import { seededRandom } from '../../../src/common/random.ts';
 import type { TopicIdPartition } from '../../../src/common/topic-id-partition.ts';
+import { ListOffsetsTimestamp } from '../../../src/coordinator/diskless-coordinator.ts';
 import type { GroupStore } from '../../../src/coordinator/group-store.ts';
 import { InMemoryDisklessCoordinator } from '../../../src/coordinator/in-memory-diskless-coordinator.ts';
 import type { JoinGroupResult } from '../../../src/group/classic/classic-requests.ts';
 import { GroupCoordinator } from '../../../src/group/group-coordinator.ts';
 import type { GroupCoordinatorStore } from '../../../src/group/group-registry.ts';
 import type { GroupSettings } from '../../../src/group/group-settings.ts';
+import { StoredSharePersister } from '../../../src/share/persister.ts';
+import { ShareOffsets } from '../../../src/share/share-offsets.ts';
 import { intercept } from '../../support/intercept.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 import { joinRequest } from './classic-driver.ts';
@@ -38,6 +41,16 @@ export async function fixture(
   const listTopics = (): ReturnType<typeof store.listTopics> => store.listTopics();
   const components = {
     store: intercept<GroupCoordinatorStore>(store, overrides(store)),
+    shareStates: new ShareOffsets({
+      persister: new StoredSharePersister(store),
+      store,
+      // Nothing is loaded: the share partitions are led by another process.
+      partitions: { get: () => undefined, forget: () => {} },
+      logEndOffsets: (partitions) =>
+        store.listOffsets(
+          partitions.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.latest })),
+        ),
+    }),
     listTopics,
     time,
     logger: silentLogger,

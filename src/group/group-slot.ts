@@ -5,7 +5,7 @@
  * ends with `settle`: store what changed, then send the answers. Crash points: before the store resolves nobody has
  * heard of the change; after it, clients whose answer was lost find the change when they ask again.
  */
-import { type ErrorCode, Errors } from '../common/errors.ts';
+import { ApiError, type ErrorCode, Errors } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Time, Timer } from '../common/time.ts';
 import { CoordinatorError, type CoordinatorErrorKind } from '../coordinator/diskless-coordinator.ts';
@@ -30,6 +30,7 @@ const codeByKind: Readonly<Record<CoordinatorErrorKind, ErrorCode>> = {
 
 /** What a client is told when the store failed: retriable wherever trying again can help. */
 export function storeErrorCode(error: unknown): ErrorCode {
+  if (error instanceof ApiError) return error.errorCode;
   return error instanceof CoordinatorError ? codeByKind[error.kind] : Errors.UNKNOWN_SERVER_ERROR;
 }
 

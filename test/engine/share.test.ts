@@ -213,7 +213,9 @@ describe('share fetches', () => {
     const unknown = { topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partition: 0 };
     const result = await member('m1').fetch([unknown, partition]);
     const errors = new Map(result.partitions.map((data) => [data.topicIdPartition.topicId, data.error]));
-    expect(errors.get(unknown.topicId)).toBe(Errors.UNKNOWN_TOPIC_OR_PARTITION);
+    expect(errors.get(unknown.topicId)).toBe(Errors.UNKNOWN_TOPIC_ID);
+    // No state was made for it: nobody would ever delete that.
+    expect(await fixture.metadata.listSharePartitions(GROUP)).toEqual([partition]);
     expect(errors.get(partition.topicId)).toBe(Errors.NONE);
     result.release();
   });

@@ -2,7 +2,7 @@
  * Where share groups stand in their partitions: what administrators see and set, and what a group's first subscription to
  * a topic makes. Runs in the groups' queues; the states themselves are kept by whoever leads the share partitions.
  */
-import { type ErrorCode, Errors } from '../../common/errors.ts';
+import { ApiError, type ErrorCode, Errors, errorName } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { Uuid } from '../../common/uuid.ts';
 import type { GroupRegistry } from '../group-registry.ts';
@@ -40,7 +40,11 @@ export class ShareGroupOffsets {
     const starts = group.uninitialized;
     if (starts.length === 0) return;
     const errors = await this.#states.initialize(group.groupId, group.epoch, starts);
-    group.noteInitialized(starts.filter((_, index) => errors[index] === Errors.NONE));
+    const failed = errors.find((error) => error !== Errors.NONE);
+    if (failed !== undefined) {
+      throw new ApiError(errorName(failed), `share partitions of group "${group.groupId}" got no state`);
+    }
+    group.noteInitialized(starts);
   }
 
   /** Of some partitions, in their order, or all that the group has a state for. GROUP_ID_NOT_FOUND. */

@@ -5,6 +5,7 @@ import type { TopicIdPartition } from '../../../src/common/topic-id-partition.ts
 import { ListOffsetsTimestamp } from '../../../src/coordinator/diskless-coordinator.ts';
 import type { GroupStore } from '../../../src/coordinator/group-store.ts';
 import { InMemoryDisklessCoordinator } from '../../../src/coordinator/in-memory-diskless-coordinator.ts';
+import type { ShareStateStore } from '../../../src/coordinator/share-state-store.ts';
 import type { JoinGroupResult } from '../../../src/group/classic/classic-requests.ts';
 import { GroupCoordinator } from '../../../src/group/group-coordinator.ts';
 import type { GroupCoordinatorStore } from '../../../src/group/group-registry.ts';
@@ -34,6 +35,7 @@ export function at(partition: number): TopicIdPartition {
 export async function fixture(
   settings: Partial<GroupSettings> = {},
   overrides: (store: GroupStore) => Partial<GroupStore> = () => ({}),
+  shareOverrides: (store: ShareStateStore) => Partial<ShareStateStore> = () => ({}),
 ): Promise<Fixture> {
   const time = new ManualTime();
   const store = new InMemoryDisklessCoordinator({ time, random: seededRandom(1) });
@@ -42,7 +44,7 @@ export async function fixture(
   const components = {
     store: intercept<GroupCoordinatorStore>(store, overrides(store)),
     shareStates: new ShareOffsets({
-      persister: new StoredSharePersister(store),
+      persister: new StoredSharePersister(intercept<ShareStateStore>(store, shareOverrides(store))),
       store,
       // Nothing is loaded: the share partitions are led by another process.
       partitions: { get: () => undefined, forget: () => {} },

@@ -54,6 +54,7 @@ export interface CoordinatorStore {
   filesToDelete(request: { readonly graceMs: number; readonly limit: number }): string[];
   deleteFiles(objectKeys: readonly string[]): void;
   describeFiles(objectKeys: readonly string[]): (FileDescription | undefined)[];
+  logSizes(topicIds: readonly Uuid[]): (readonly bigint[] | undefined)[];
   describeProducers(partitions: readonly TopicIdPartition[]): ProducerStateDescription[][];
   createTopics(requests: readonly CreateTopicRequest[]): Errored[];
   createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]): Errored[];
@@ -81,6 +82,7 @@ export const READ_OPERATIONS: ReadonlySet<StoreOperation> = new Set<StoreOperati
   'listOffsets',
   'filesToDelete',
   'describeFiles',
+  'logSizes',
   'describeProducers',
   'readConfigs',
   'loadGroups',

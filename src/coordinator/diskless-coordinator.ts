@@ -86,6 +86,12 @@ export interface DisklessCoordinator extends TopicStore, ProducerIdStore, GroupS
   /** What is known of some objects, in request order; undefined for a key never seen. */
   describeFiles(objectKeys: readonly string[]): Promise<(FileDescription | undefined)[]>;
 
+  /**
+   * How much of the object storage topics take: bytes that coordinates refer to, by partition; undefined for a topic that
+   * there is not. In request order.
+   */
+  logSizes(topicIds: readonly Uuid[]): Promise<(readonly bigint[] | undefined)[]>;
+
   /** The producer state of partitions, for DescribeProducers and tests, in request order. */
   describeProducers(partitions: readonly TopicIdPartition[]): Promise<ProducerStateDescription[][]>;
 

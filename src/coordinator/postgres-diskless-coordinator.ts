@@ -34,7 +34,7 @@ import { CommitPlan } from './postgres/commit-plan.ts';
 import { Connections, toCoordinatorError } from './postgres/connections.ts';
 import { deleteFiles, describeFiles, filesToDelete } from './postgres/files.ts';
 import { PostgresGroups } from './postgres/groups.ts';
-import { describeProducers, findBatches, listOffsets, partitionArrays } from './postgres/lookups.ts';
+import { describeProducers, findBatches, listOffsets, logSizes, partitionArrays } from './postgres/lookups.ts';
 import { prepareDatabase } from './postgres/prepare-database.ts';
 import { PostgresRetention } from './postgres/retention-steps.ts';
 import { PostgresTopics } from './postgres/topics.ts';
@@ -287,6 +287,10 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   async describeFiles(objectKeys: readonly string[]) {
     this.#open();
     return describeFiles(this.#connections, objectKeys);
+  }
+  async logSizes(topicIds: readonly Uuid[]) {
+    this.#open();
+    return logSizes(this.#connections, topicIds);
   }
   async describeProducers(partitions: readonly TopicIdPartition[]) {
     this.#open();

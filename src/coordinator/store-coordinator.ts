@@ -102,6 +102,9 @@ export class StoreCoordinator implements DisklessCoordinator {
   describeFiles(objectKeys: readonly string[]) {
     return this.#call('describeFiles', objectKeys);
   }
+  logSizes(topicIds: readonly Uuid[]) {
+    return this.#call('logSizes', topicIds);
+  }
   describeProducers(partitions: readonly TopicIdPartition[]) {
     return this.#call('describeProducers', partitions);
   }

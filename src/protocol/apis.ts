@@ -10,9 +10,15 @@ import { deleteGroups } from './messages/delete-groups.ts';
 import { deleteRecords } from './messages/delete-records.ts';
 import { deleteShareGroupOffsets } from './messages/delete-share-group-offsets.ts';
 import { deleteTopics } from './messages/delete-topics.ts';
+import { describeAcls } from './messages/describe-acls.ts';
+import { describeCluster } from './messages/describe-cluster.ts';
 import { describeConfigs } from './messages/describe-configs.ts';
 import { describeGroups } from './messages/describe-groups.ts';
+import { describeLogDirs } from './messages/describe-log-dirs.ts';
+import { describeProducers } from './messages/describe-producers.ts';
 import { describeShareGroupOffsets } from './messages/describe-share-group-offsets.ts';
+import { describeTopicPartitions } from './messages/describe-topic-partitions.ts';
+import { electLeaders } from './messages/elect-leaders.ts';
 import { fetch } from './messages/fetch.ts';
 import { findCoordinator } from './messages/find-coordinator.ts';
 import { heartbeat } from './messages/heartbeat.ts';
@@ -22,12 +28,14 @@ import { joinGroup } from './messages/join-group.ts';
 import { leaveGroup } from './messages/leave-group.ts';
 import { listGroups } from './messages/list-groups.ts';
 import { listOffsets } from './messages/list-offsets.ts';
+import { listPartitionReassignments } from './messages/list-partition-reassignments.ts';
 import { metadata } from './messages/metadata.ts';
 import { offsetCommit } from './messages/offset-commit.ts';
 import { offsetDelete } from './messages/offset-delete.ts';
 import { offsetFetch } from './messages/offset-fetch.ts';
 import { offsetForLeaderEpoch } from './messages/offset-for-leader-epoch.ts';
 import { produce } from './messages/produce.ts';
+import { saslHandshake } from './messages/sasl-handshake.ts';
 import { shareAcknowledge } from './messages/share-acknowledge.ts';
 import { shareFetch } from './messages/share-fetch.ts';
 import { shareGroupDescribe } from './messages/share-group-describe.ts';
@@ -48,20 +56,28 @@ export const apis = {
   syncGroup,
   describeGroups,
   listGroups,
+  saslHandshake,
   apiVersions,
   createTopics,
   deleteTopics,
   deleteRecords,
   initProducerId,
   offsetForLeaderEpoch,
+  describeAcls,
   describeConfigs,
   alterConfigs,
+  describeLogDirs,
   createPartitions,
   deleteGroups,
+  electLeaders,
   incrementalAlterConfigs,
+  listPartitionReassignments,
   offsetDelete,
+  describeCluster,
+  describeProducers,
   consumerGroupHeartbeat,
   consumerGroupDescribe,
+  describeTopicPartitions,
   shareGroupHeartbeat,
   shareGroupDescribe,
   shareFetch,

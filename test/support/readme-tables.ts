@@ -6,6 +6,7 @@ import { groupConfigDefinitions } from '../../src/common/group-config.ts';
 import { topicConfigDefinitions } from '../../src/common/topic-config.ts';
 import { consumerGroupBounds, defaultGroupSettings } from '../../src/group/group-settings.ts';
 import { apis } from '../../src/protocol/apis.ts';
+import type { SupportedApi } from '../../src/server/apis/api-versions.ts';
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
@@ -44,11 +45,12 @@ function honoured(definitions: ConfigDefinitions): string {
   return `\n| config | default |\n| --- | --- |\n${rows.join('\n')}\n\n`;
 }
 
-/** By key, padded as the formatter does. */
-export function apisSection(): string {
-  const rows = Object.values(apis)
-    .sort((a, b) => a.key - b.key)
-    .map(({ name, key, versions }) => [name, String(key), `${versions.min} to ${versions.max}`]);
+/** What a host serves, with the versions that it understands; padded as the formatter does. */
+export function apisSection(supported: readonly SupportedApi[]): string {
+  const rows = supported.map(({ apiKey, name, maxVersion }) => {
+    const { min } = Object.values(apis).find(({ key }) => key === apiKey)!.versions;
+    return [name, String(apiKey), `${min} to ${maxVersion}`];
+  });
   const table = [['API', 'Key', 'Versions'], ...rows];
   const widths = [0, 1, 2].map((column) => Math.max(...table.map((cells) => cells[column]!.length)));
   const line = (cells: readonly string[]): string =>

@@ -206,6 +206,14 @@ export class InMemoryStore implements CoordinatorStore {
     return objectKeys.map((key) => this.#files.describe(key));
   }
 
+  logSizes(topicIds: readonly Uuid[]): (readonly bigint[] | undefined)[] {
+    return topicIds.map((topicId) => {
+      const topic = this.#topics.get(topicId);
+      const sizeOf = (partition: number): bigint => this.#logs.get(partitionKey({ topicId, partition }))!.bytes;
+      return topic && Array.from({ length: topic.partitions }, (_, partition) => sizeOf(partition));
+    });
+  }
+
   describeProducers(partitions: readonly TopicIdPartition[]): ProducerStateDescription[][] {
     const nowMs = BigInt(this.#nowMs());
     const expirationMs = this.#producerIdExpirationMs();

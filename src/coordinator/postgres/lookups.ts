@@ -1,5 +1,6 @@
-/** findBatches, listOffsets and describeProducers over PostgreSQL: one round trip each. */
+/** findBatches, listOffsets, logSizes and describeProducers over PostgreSQL: one round trip each. */
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
+import type { Uuid } from '../../common/uuid.ts';
 import type {
   BatchCoordinate,
   FindBatchesRequest,
@@ -99,6 +100,20 @@ export async function listOffsets(
     results[index] = toListResult(row, requests[index]!);
   }
   return results;
+}
+
+export async function logSizes(
+  connections: Connections,
+  topicIds: readonly Uuid[],
+): Promise<(readonly bigint[] | undefined)[]> {
+  if (topicIds.length === 0) return [];
+  const rows = await connections.query({
+    text: `SELECT topic_id, array_agg(bytes ORDER BY partition) AS bytes FROM logs
+      WHERE topic_id = ANY($1::text[]) GROUP BY topic_id`,
+    values: [topicIds],
+  });
+  const sizes = new Map(rows.map((row) => [row.topic_id as Uuid, row.bytes as bigint[]]));
+  return topicIds.map((topicId) => sizes.get(topicId));
 }
 
 export async function describeProducers(

@@ -95,6 +95,12 @@ export class LogTable {
     }
   }
 
+  /** Bytes of each partition of a topic. */
+  sizes(topicId: string): bigint[] {
+    const rows = this.#database.sql('SELECT bytes FROM logs WHERE topic_id = ? ORDER BY partition').all(topicId);
+    return rows.map(({ bytes }) => bytes as bigint);
+  }
+
   /** Snapshot, then what the log's own coordinates say: what Kafka does when a broker starts. */
   #loadProducers(head: SqliteLogHead): Map<bigint, ProducerState> {
     const snapshot = this.#database.sql('SELECT producers FROM producer_snapshots WHERE log_id = ?').get(head.logId);

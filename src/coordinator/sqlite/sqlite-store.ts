@@ -215,6 +215,10 @@ export class SqliteStore implements CoordinatorStore {
     return objectKeys.map((key) => this.#files.describe(key));
   }
 
+  logSizes(topicIds: readonly Uuid[]): (readonly bigint[] | undefined)[] {
+    return topicIds.map((topicId) => (this.#topics.get(topicId) ? this.#logs.sizes(topicId) : undefined));
+  }
+
   describeProducers(partitions: readonly TopicIdPartition[]): ProducerStateDescription[][] {
     const nowMs = BigInt(this.#nowMs());
     const expirationMs = this.#producerIdExpirationMs();

@@ -14,6 +14,9 @@ function toTopic(row: SqlRow): TopicDescription {
   return { topicId, name, partitions: Number(row.partitions), configs: JSON.parse(row.configs as string) as Configs };
 }
 
+/** Settings kept in memory; beyond it all are dropped and read again as needed. */
+const MAX_CACHED_SCOPES = 10_000;
+
 export class TopicTable {
   readonly #database: SqlDatabase;
   /** Settings by scope, read at every commit; emptied by `forget`. */
@@ -79,6 +82,8 @@ export class TopicTable {
     if (!configs) {
       const row = this.#database.sql('SELECT configs FROM configs WHERE scope = ?').get(scope);
       configs = row ? (JSON.parse(row.configs as string) as Configs) : {};
+      // Clients ask for the configs of groups by any name.
+      if (this.#configs.size >= MAX_CACHED_SCOPES) this.#configs.clear();
       this.#configs.set(scope, configs);
     }
     return configs;

@@ -9,6 +9,7 @@ import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { metadata } from '../../protocol/messages/metadata.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
+import { authorizedOperations } from '../authorized-operations.ts';
 import type { Broker } from '../broker.ts';
 import { LEADER_EPOCH } from '../leader-epoch.ts';
 import { isInternalTopic } from '../topic-names.ts';
@@ -27,19 +28,15 @@ export function metadataHandler(broker: Broker): ApiHandler {
     async handle(request, { apiVersion }) {
       const topics = await broker.topics.view();
       if (asksForAll(request, apiVersion)) {
-        return respond(
-          broker,
-          topics.all.map((topic) => describe(broker, topic)),
-        );
+        const all = topics.all.map((topic) => describe(broker, topic));
+        return withOperations(request, respond(broker, all));
       }
       const created = await createMissing(broker, request, topics);
       const now = created.size === 0 ? topics : await broker.topics.view();
-      return respond(
-        broker,
-        distinct(request)
-          .map(({ name, topicId }) => lookUp(broker, now, created, name, topicId))
-          .map((topic) => nameable(topic, apiVersion)),
-      );
+      const found = distinct(request)
+        .map(({ name, topicId }) => lookUp(broker, now, created, name, topicId))
+        .map((topic) => nameable(topic, apiVersion));
+      return withOperations(request, respond(broker, found));
     },
 
     errorResponse: (error, request, { apiVersion }) => ({
@@ -50,6 +47,18 @@ export function metadataHandler(broker: Broker): ApiHandler {
       errorCode: error,
     }),
   });
+}
+
+/** What the client may do to the topics that were found, and to the cluster. */
+function withOperations(request: MetadataRequest, response: MetadataResponse): MetadataResponse {
+  const { includeTopicAuthorizedOperations: ofTopics, includeClusterAuthorizedOperations: ofCluster } = request;
+  const topicAuthorizedOperations = authorizedOperations('topic', ofTopics);
+  const found = ({ errorCode }: MetadataTopic): boolean => errorCode === Errors.NONE;
+  return {
+    ...response,
+    topics: response.topics.map((topic) => (ofTopics && found(topic) ? { ...topic, topicAuthorizedOperations } : topic)),
+    clusterAuthorizedOperations: authorizedOperations('cluster', ofCluster),
+  };
 }
 
 function asksForAll({ topics }: MetadataRequest, apiVersion: number): boolean {

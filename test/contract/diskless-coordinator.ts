@@ -747,6 +747,23 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect((await commitOne(a, 1)).baseOffset).toBe(5n);
       });
 
+      it('have the size of what their coordinates refer to', async () => {
+        const [a] = (await topic(coordinator, 2)) as [TopicIdPartition];
+        const empty = { topicId: newUuid(), name: 'empty', partitions: 1, configs: {} };
+        await coordinator.createTopics([empty]);
+        const sizes = () => coordinator.logSizes([empty.topicId, newUuid(), a.topicId]);
+        expect(await sizes()).toEqual([[0n], undefined, [0n, 0n]]);
+        const stored = batch(a, 5);
+        await coordinator.commitFile(file([stored]));
+        expect(await sizes()).toEqual([[0n], undefined, [BigInt(stored.size), 0n]]);
+        await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: -1n }]);
+        await retainAll(coordinator);
+        expect(await sizes()).toEqual([[0n], undefined, [0n, 0n]]);
+        await coordinator.deleteTopics([a.topicId]);
+        expect(await sizes()).toEqual([[0n], undefined, undefined]);
+        expect(await coordinator.logSizes([])).toEqual([]);
+      });
+
       it('take everything of theirs with them when deleted; the name is free at once', async () => {
         const [a] = (await topic(coordinator)) as [TopicIdPartition];
         const { name } = (await coordinator.listTopics())[0]!;

@@ -121,15 +121,15 @@ describe('DescribeTopicPartitions', () => {
   it('goes on after a topic that has gone, and refuses a cursor that points nowhere', async () => {
     const { fixture, client } = await open();
     for (const name of ['a', 'c']) await fixture.parts.createTopic(name, 2);
-    const after = async (topicName: string, partitionIndex: number) => {
+    const pageAfter = async (topicName: string, partitionIndex: number) => {
       const cursor = { topicName, partitionIndex };
       const { topics } = await client.call(describeTopicPartitions, 0, { topics: [], cursor });
       return topics.map(({ name, partitions }) => [name, partitions.length]);
     };
-    expect(await after('b', 1)).toEqual([['c', 2]]);
-    expect(await after('c', 1)).toEqual([['c', 1]]);
-    expect(await after('c', 7)).toEqual([['c', 0]]);
-    expect(await after('d', 0)).toEqual([]);
+    expect(await pageAfter('b', 1)).toEqual([['c', 2]]);
+    expect(await pageAfter('c', 1)).toEqual([['c', 1]]);
+    expect(await pageAfter('c', 7)).toEqual([['c', 0]]);
+    expect(await pageAfter('d', 0)).toEqual([]);
     const cursor = { topicName: 'a', partitionIndex: -1 };
     const { topics } = await client.call(describeTopicPartitions, 0, { topics: [{ name: 'a' }], cursor });
     expect(topics).toMatchObject([{ name: 'a', errorCode: Errors.INVALID_REQUEST }]);

@@ -5,7 +5,7 @@ import type { GroupCoordinator } from '../../group/group-coordinator.ts';
 import type { ResponseOf } from '../../protocol/api.ts';
 import { consumerGroupDescribe } from '../../protocol/messages/consumer-group-describe.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
-import { authorizedGroupOperations } from './group-operations.ts';
+import { authorizedOperations } from '../authorized-operations.ts';
 
 type DescribedGroup = ResponseOf<typeof consumerGroupDescribe>['groups'][number];
 
@@ -27,7 +27,7 @@ function described({ state, members, ...group }: ConsumerGroupDescription, asked
     errorCode: Errors.NONE,
     groupState: state,
     members: members.map(describedMember),
-    authorizedOperations: authorizedGroupOperations(asked),
+    authorizedOperations: authorizedOperations('group', asked),
   };
 }
 

@@ -5,7 +5,7 @@ import type { GroupCoordinator } from '../../group/group-coordinator.ts';
 import type { ResponseOf } from '../../protocol/api.ts';
 import { describeGroups } from '../../protocol/messages/describe-groups.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
-import { authorizedGroupOperations } from './group-operations.ts';
+import { authorizedOperations } from '../authorized-operations.ts';
 
 /** From here on a group that does not exist is an error; before, it was one that is dead. */
 const GROUP_ID_NOT_FOUND_FROM = 6;
@@ -43,7 +43,7 @@ export function describeGroupsHandler(groups: GroupCoordinator): ApiHandler {
     api: describeGroups,
     async handle(request, { apiVersion }) {
       const asked = request.includeAuthorizedOperations;
-      const operations = asked ? { authorizedOperations: authorizedGroupOperations(asked) } : {};
+      const operations = asked ? { authorizedOperations: authorizedOperations('group', asked) } : {};
       const results = request.groups.map((groupId) => {
         const description = groups.admin.describeClassic(groupId);
         return description ? { ...described(description), ...operations } : notFound(groupId, apiVersion);

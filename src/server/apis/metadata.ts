@@ -56,7 +56,9 @@ function withOperations(request: MetadataRequest, response: MetadataResponse): M
   const found = ({ errorCode }: MetadataTopic): boolean => errorCode === Errors.NONE;
   return {
     ...response,
-    topics: response.topics.map((topic) => (ofTopics && found(topic) ? { ...topic, topicAuthorizedOperations } : topic)),
+    topics: response.topics.map((topic) =>
+      ofTopics && found(topic) ? { ...topic, topicAuthorizedOperations } : topic,
+    ),
     clusterAuthorizedOperations: authorizedOperations('cluster', ofCluster),
   };
 }

@@ -5,7 +5,7 @@ import type { GroupCoordinator } from '../../group/group-coordinator.ts';
 import type { ResponseOf } from '../../protocol/api.ts';
 import { shareGroupDescribe } from '../../protocol/messages/share-group-describe.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
-import { authorizedGroupOperations } from './group-operations.ts';
+import { authorizedOperations } from '../authorized-operations.ts';
 
 type DescribedGroup = ResponseOf<typeof shareGroupDescribe>['groups'][number];
 
@@ -15,7 +15,7 @@ function described({ state, members, ...group }: ShareGroupDescription, asked: b
     errorCode: Errors.NONE,
     groupState: state,
     members: members.map(({ assignment, ...member }) => ({ ...member, assignment: { topicPartitions: assignment } })),
-    authorizedOperations: authorizedGroupOperations(asked),
+    authorizedOperations: authorizedOperations('group', asked),
   };
 }
 

@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     include: slow ? [`test/${slow}/**/*.test.ts`] : ['test/**/*.test.ts'],
     exclude: slow ? [] : slowSuites,
-    globalSetup: ['test/support/build-stale.ts'],
+    globalSetup: ['test/support/build-stale.ts', ...(slow === 'clients' ? ['test/clients/install.ts'] : [])],
     passWithNoTests: false,
     testTimeout: 20_000,
     hookTimeout: 30_000,

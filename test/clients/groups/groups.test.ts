@@ -1,6 +1,7 @@
 /** Groups with the clients that people have: librdkafka and Java, both protocols, through kills of the broker. */
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type ClientProgram, javaProgram, pythonProgram, runScenario } from './client-program.ts';
+import { describe, expect, it } from 'vitest';
+import { javaProgram, pythonProgram } from '../install.ts';
+import { runScenario } from './scenario.ts';
 
 const minutes = (count: number): number => count * 60_000;
 
@@ -8,10 +9,7 @@ const minutes = (count: number): number => count * 60_000;
 const everythingOnce = { values: 300, distinct: 300, errors: [], committed: [75, 75, 75, 75] };
 
 describe('librdkafka', () => {
-  let program: ClientProgram;
-  beforeAll(async () => {
-    program = await pythonProgram();
-  }, minutes(5));
+  const program = pythonProgram('groups/librdkafka.py');
 
   it.each(['classic', 'consumer'])('%s', { timeout: minutes(3) }, async (protocol) => {
     const type = protocol.toUpperCase();
@@ -20,10 +18,7 @@ describe('librdkafka', () => {
 });
 
 describe('Java', () => {
-  let program: ClientProgram;
-  beforeAll(async () => {
-    program = await javaProgram();
-  }, minutes(5));
+  const program = javaProgram('4.1.2', 'Groups');
 
   it.each([
     ['classic', 'Classic'],

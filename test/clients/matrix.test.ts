@@ -1,0 +1,183 @@
+/**
+ * Every client writes, every client reads what each wrote: 100,000 records a client, acks=all, idempotent, over all five
+ * compressions and four partitions a topic, with a kill −9 and a SIGTERM of the broker in the middle of writing and again in
+ * the middle of reading. The programs compare every record (programs/arguments.ts); the stored codec is read from segments.
+ */
+import { writeFileSync } from 'node:fs';
+import { Kafka, logLevel } from 'kafkajs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metadata } from '../../src/protocol/messages/metadata.ts';
+import { WireClient } from '../server/wire-client.ts';
+import { readme, section, withSection } from '../support/readme-tables.ts';
+import { BrokerBehindProxy } from './broker-behind-proxy.ts';
+import { type ClientProgram, goProgram, javaProgram, nodeProgram, pythonProgram } from './install.ts';
+import { apiVersionsTable, clientsTable, type MatrixRow } from './matrix-report.ts';
+import { type StoredBatch, storedBatches } from './stored-codecs.ts';
+import { type TrafficFlags, TrafficProgram, type TrafficReport } from './traffic-program.ts';
+
+const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
+const PARTITIONS = 4;
+const RECORDS = Number(process.env.SHOAL_MATRIX_RECORDS ?? 100_000);
+const RECORDS_PER_PARTITION = RECORDS / CODECS.length / PARTITIONS;
+/** What the broker gets when all clients have come to a mark. */
+const RESTARTS = ['SIGKILL', 'SIGTERM'] as const;
+const MARKS = '0.25,0.6';
+const TIMEOUT_MS = 240_000;
+/** Clients send a batch as it is when its codec would make it larger. */
+const TOO_SMALL_TO_COMPRESS_BYTES = 200;
+
+interface Client {
+  readonly name: string;
+  readonly program: ClientProgram;
+  readonly protocol: 'classic' | 'consumer';
+  /** What its records are like, told by the topic's name (programs/content.ts). @default given */
+  readonly content?: 'nonull' | 'clock';
+}
+
+const clients: readonly Client[] = [
+  { name: 'kafkajs', program: nodeProgram('programs/kafkajs.ts'), protocol: 'classic', content: 'nonull' },
+  { name: 'confluent-kafka', program: pythonProgram('programs/traffic.py'), protocol: 'consumer' },
+  { name: 'kcat', program: nodeProgram('programs/kcat.ts'), protocol: 'classic', content: 'clock' },
+  { name: 'java-4.1', program: javaProgram('4.1.2', 'Traffic'), protocol: 'classic' },
+  { name: 'java-4.4', program: javaProgram('4.4.0', 'Traffic'), protocol: 'consumer' },
+  { name: 'franz-go', program: goProgram, protocol: 'classic' },
+];
+
+const topicName = ({ name, content }: Client, codec: string): string => `${content ?? 'given'}.${name}.${codec}`;
+const topicsOf = (client: Client): string[] => CODECS.map((codec) => `${topicName(client, codec)}:${codec}`);
+
+let broker: BrokerBehindProxy;
+const base = Date.now() - 60_000;
+const produced = new Map<string, TrafficReport>();
+const consumed = new Map<string, TrafficReport>();
+let batches: StoredBatch[] = [];
+
+const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+
+/** Lets every client's program run to its end, and the broker be restarted whenever all have come to a mark. */
+async function runAll(mode: string, flagsOf: (client: Client) => TrafficFlags, reports: Map<string, TrafficReport>) {
+  const start = performance.now();
+  const seconds = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+  const common = {
+    mode,
+    address: broker.address,
+    base,
+    partitions: PARTITIONS,
+    records: RECORDS_PER_PARTITION,
+    marks: MARKS,
+  };
+  const programs = clients.map(
+    (client) => new TrafficProgram(client.name, client.program, { ...common, client: client.name, ...flagsOf(client) }),
+  );
+  try {
+    await Promise.all(programs.map((program) => program.stopped(1, TIMEOUT_MS)));
+    say(`${mode}: all are ready after ${seconds()}`);
+    for (const program of programs) program.goOn();
+    for (const [index, signal] of RESTARTS.entries()) {
+      const atMark = async (program: TrafficProgram): Promise<void> => {
+        await program.stopped(index + 2, TIMEOUT_MS);
+        say(`${mode}: ${program.name} is at mark ${index + 1} after ${seconds()}`);
+      };
+      await Promise.all(programs.map(atMark));
+      await broker.restart(signal);
+      say(`${mode}: the broker got ${signal} and is back after ${seconds()}`);
+      for (const program of programs) program.goOn();
+    }
+    const report = async (program: TrafficProgram): Promise<void> => {
+      const found = await program.report(TIMEOUT_MS);
+      reports.set(program.name, found);
+      say(`${mode}: ${program.name} ${found.version} is done with ${found.records} records after ${seconds()}`);
+    };
+    await Promise.all(programs.map(report));
+  } finally {
+    await Promise.all(programs.map((program) => program.kill()));
+  }
+}
+
+beforeAll(async () => {
+  broker = await BrokerBehindProxy.start();
+  const admin = new Kafka({ clientId: 'setup', brokers: [broker.address], logLevel: logLevel.NOTHING }).admin();
+  await admin.connect();
+  const topics = clients.flatMap((client) => CODECS.map((codec) => topicName(client, codec)));
+  await admin.createTopics({ topics: topics.map((topic) => ({ topic, numPartitions: PARTITIONS })) });
+  await admin.disconnect();
+}, 60_000);
+
+afterAll(() => broker.close());
+
+/** Topic ids → names. */
+async function topicNames(): Promise<Map<string, string>> {
+  const [host, port] = broker.address.split(':') as [string, string];
+  using client = await WireClient.connect({ host, port: Number(port) });
+  const { topics } = await client.call(metadata, 13, { topics: null });
+  return new Map(topics.map(({ topicId, name }) => [topicId, name!]));
+}
+
+describe.sequential('the matrix of clients', () => {
+  it('writes with every client', { timeout: TIMEOUT_MS * 4 }, async () => {
+    await runAll('produce', (client) => ({ topics: topicsOf(client).join() }), produced);
+    expect([...produced].map(([name, { records }]) => [name, records]).sort()).toEqual(
+      clients.map(({ name }) => [name, RECORDS]).sort(),
+    );
+  });
+
+  it('stores every batch with the codec that its producer gave it', { timeout: 60_000 }, async () => {
+    const names = await topicNames();
+    batches = await storedBatches(broker.data);
+    const wrong = batches.filter(({ topicId, codec, sizeBytes }) => {
+      const wanted = names.get(topicId)!.split('.').at(-1)!;
+      return codec !== wanted && !(codec === 'none' && sizeBytes < TOO_SMALL_TO_COMPRESS_BYTES);
+    });
+    expect(wrong).toEqual([]);
+    for (const client of clients) {
+      for (const codec of CODECS) {
+        const ofTopic = batches.filter(({ topicId }) => names.get(topicId) === topicName(client, codec));
+        const records = ofTopic.filter((batch) => batch.codec === codec).reduce((sum, batch) => sum + batch.records, 0);
+        expect(records, topicName(client, codec)).toBeGreaterThan((RECORDS / CODECS.length) * 0.99);
+      }
+    }
+  });
+
+  it('reads with every client what each has written', { timeout: TIMEOUT_MS * 4 }, async () => {
+    const topics = clients.flatMap(topicsOf).join();
+    await runAll('consume', ({ name, protocol }) => ({ topics, protocol, group: `all-by-${name}` }), consumed);
+    const all = clients.flatMap((client) => CODECS.map((codec) => topicName(client, codec)));
+    const [first] = consumed.values();
+    for (const { name } of clients) {
+      const { topics: read, records } = consumed.get(name)!;
+      expect(records, name).toBe(RECORDS * clients.length);
+      expect(Object.keys(read!).sort(), name).toEqual([...all].sort());
+      // kcat's records have its own clock's time: all who read them saw the same.
+      expect(read, name).toEqual(first!.topics);
+    }
+  });
+
+  it('is what the README shows (SHOAL_README=write npm run test:clients)', async () => {
+    const names = await topicNames();
+    const rows = clients.map((client): MatrixRow => {
+      const stored = CODECS.map((codec) => {
+        const ofTopic = batches.filter((batch) => names.get(batch.topicId) === topicName(client, codec));
+        return [codec, ofTopic.filter((batch) => batch.codec === codec).length] as const;
+      });
+      const readBy = clients.filter(({ name }) =>
+        CODECS.every(
+          (codec) => consumed.get(name)?.topics?.[topicName(client, codec)]?.records === RECORDS / CODECS.length,
+        ),
+      );
+      const { version, records } = produced.get(client.name)!;
+      return {
+        ...{ client: client.name, version, protocol: client.protocol, produced: records },
+        ...{ batches: Object.fromEntries(stored), readBy: readBy.map(({ name }) => name) },
+      };
+    });
+    const tables = `${clientsTable(rows, CODECS)}\n\n${apiVersionsTable(
+      broker.proxy.sent,
+      clients.map(({ name }) => name),
+    )}\n`;
+    say(tables);
+    if (process.env.SHOAL_README === 'write') {
+      writeFileSync(new URL('../../README.md', import.meta.url), withSection(readme(), 'clients', tables));
+    }
+    expect(section(readme(), 'clients')).toBe(tables);
+  });
+});

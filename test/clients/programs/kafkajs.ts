@@ -1,0 +1,131 @@
+/** The traffic program of kafkajs (arguments.ts), with codecs from libraries that Shoal itself does not use. */
+import { createRequire } from 'node:module';
+import { compress, decompress } from '@mongodb-js/zstd';
+import kafkajs from 'kafkajs';
+import * as lz4 from 'lz4-napi';
+import { type TrafficArguments, totalRecords, trafficArguments } from './arguments.ts';
+import { contentOf, contentTopic, type Headers } from './content.ts';
+import { Pace } from './pace.ts';
+import { Verifier } from './verifier.ts';
+
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
+const require = createRequire(import.meta.url);
+const { version } = require('kafkajs/package.json') as { version: string };
+/** Records of a partition that one request holds. */
+const SEND_RECORDS = 100;
+const CHECK_RECORDS = 500;
+
+CompressionCodecs[CompressionTypes.Snappy] = require('kafkajs-snappy') as () => unknown;
+CompressionCodecs[CompressionTypes.LZ4] = () => ({
+  compress: ({ buffer }: { buffer: Buffer }) => lz4.compressFrame(buffer),
+  decompress: (buffer: Buffer) => lz4.decompressFrame(buffer),
+});
+CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+  compress: ({ buffer }: { buffer: Buffer }) => compress(buffer, 3),
+  decompress: (buffer: Buffer) => decompress(buffer),
+});
+
+const CODECS: Readonly<Record<string, kafkajs.CompressionTypes>> = {
+  none: CompressionTypes.None,
+  gzip: CompressionTypes.GZIP,
+  snappy: CompressionTypes.Snappy,
+  lz4: CompressionTypes.LZ4,
+  zstd: CompressionTypes.ZSTD,
+};
+
+const client = ({ address, client }: TrafficArguments): kafkajs.Kafka =>
+  new Kafka({
+    clientId: client,
+    brokers: [address],
+    logLevel: logLevel.NOTHING,
+    retry: { retries: 60, initialRetryTime: 100, maxRetryTime: 500 },
+  });
+
+/** Kafkajs has the values of one header in an array, where there are several. */
+function kafkajsHeaders(headers: Headers): kafkajs.IHeaders {
+  const grouped: Record<string, Buffer[]> = {};
+  for (const [key, value] of headers) grouped[key] = [...(grouped[key] ?? []), value as Buffer];
+  return Object.fromEntries(
+    Object.entries(grouped).map(([key, values]) => [key, values.length === 1 ? values[0] : values]),
+  );
+}
+
+const headersOfRead = (headers: kafkajs.IHeaders = {}): Headers =>
+  Object.entries(headers).flatMap(([key, values]) =>
+    [values].flat().map((value) => [key, value as Buffer | null] as const),
+  );
+
+async function produce(traffic: TrafficArguments, pace: Pace): Promise<string> {
+  const producer = client(traffic).producer({ idempotent: true, maxInFlightRequests: 1 });
+  await producer.connect();
+  await pace.ready();
+  const partitions = Array.from({ length: traffic.partitions }, (_, partition) => partition);
+  const topics = traffic.topics.map(({ name, codec }) => ({ topic: contentTopic(name), compression: CODECS[codec]! }));
+  let sent = 0;
+  for (let first = 0; first < traffic.recordsPerPartition; first += SEND_RECORDS) {
+    const sequences = Array.from(
+      { length: Math.min(SEND_RECORDS, traffic.recordsPerPartition - first) },
+      (_, index) => first + index,
+    );
+    for (const { topic, compression } of topics) {
+      const messages = partitions.flatMap((partition) =>
+        sequences.map((sequence) => {
+          const { key, value, headers, timestamp } = contentOf(topic, partition, sequence, traffic.baseTimestamp);
+          return { partition, key, value, headers: kafkajsHeaders(headers), timestamp: String(timestamp) };
+        }),
+      );
+      const answers = await producer.send({ topic: topic.name, acks: -1, compression, messages });
+      for (const { partition, errorCode, baseOffset } of answers)
+        if (errorCode !== 0 || Number(baseOffset) !== first)
+          throw new Error(`${topic.name}-${partition} answered ${errorCode}, ${baseOffset} instead of 0, ${first}`);
+      sent += messages.length;
+      await pace.step(sent);
+    }
+  }
+  await producer.disconnect();
+  return JSON.stringify({ version, records: sent });
+}
+
+/** Reads until all is read, or until the marks are past when there is still more than that to read. */
+async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace, isFirst: boolean): Promise<void> {
+  const consumer = client(traffic).consumer({ groupId: traffic.group, sessionTimeout: 30_000, heartbeatInterval: 500 });
+  await consumer.connect();
+  await consumer.subscribe({ topics: traffic.topics.map(({ name }) => name), fromBeginning: true });
+  if (isFirst) await pace.ready();
+  const startedPast = pace.isPastMarks;
+  const isDone = (): boolean => verifier.records === verifier.total || pace.isPastMarks !== startedPast;
+  await new Promise<void>((resolve, reject) => {
+    const eachBatch = async ({ batch, heartbeat, resolveOffset }: kafkajs.EachBatchPayload): Promise<void> => {
+      for (const [index, { offset, key, value, headers, timestamp }] of batch.messages.entries()) {
+        if (isDone()) return resolve();
+        const read = { key, value, headers: headersOfRead(headers), timestamp: Number(timestamp) };
+        try {
+          verifier.check(batch.topic, batch.partition, Number(offset), read);
+        } catch (error) {
+          return reject(error);
+        }
+        resolveOffset(offset);
+        if (index % CHECK_RECORDS === 0) await pace.step(verifier.records, heartbeat);
+      }
+      if (isDone()) resolve();
+    };
+    // A heartbeat that fails is for kafkajs to handle.
+    consumer.run({ eachBatchAutoResolve: false, autoCommitInterval: 200, eachBatch }).catch(reject);
+  });
+  await consumer.disconnect();
+}
+
+async function main(): Promise<void> {
+  const traffic = trafficArguments(process.argv.slice(2));
+  const pace = new Pace(traffic.marks, totalRecords(traffic));
+  if (traffic.mode === 'produce') process.stdout.write(`${await produce(traffic, pace)}\n`);
+  else {
+    const verifier = new Verifier(traffic);
+    for (let isFirst = true; verifier.records < verifier.total; isFirst = false)
+      await consume(traffic, verifier, pace, isFirst);
+    process.stdout.write(`${verifier.report(version)}\n`);
+  }
+  pace.close();
+}
+
+await main();

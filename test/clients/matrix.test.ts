@@ -24,7 +24,7 @@ const RESTARTS = ['SIGKILL', 'SIGTERM'] as const;
 const MARKS = '0.25,0.6';
 const TIMEOUT_MS = 240_000;
 /** Clients send a batch as it is when its codec would make it larger. */
-const TOO_SMALL_TO_COMPRESS_BYTES = 200;
+const TOO_SMALL_TO_COMPRESS_BYTES = 600;
 
 interface Client {
   readonly name: string;
@@ -133,7 +133,7 @@ describe.sequential('the matrix of clients', () => {
       for (const codec of CODECS) {
         const ofTopic = batches.filter(({ topicId }) => names.get(topicId) === topicName(client, codec));
         const records = ofTopic.filter((batch) => batch.codec === codec).reduce((sum, batch) => sum + batch.records, 0);
-        expect(records, topicName(client, codec)).toBeGreaterThan((RECORDS / CODECS.length) * 0.99);
+        expect(records, topicName(client, codec)).toBeGreaterThan((RECORDS / CODECS.length) * 0.98);
       }
     }
   });

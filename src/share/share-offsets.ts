@@ -66,14 +66,15 @@ export class ShareOffsets {
     return Promise.all(starts.map(make));
   }
 
-  /** Deletes states: of some topics, or all of the group. */
-  async delete(groupId: string, topicIds?: readonly Uuid[]): Promise<void> {
+  /** Deletes states: of some topics, or all of the group. Resolves with the topics that had any. */
+  async delete(groupId: string, topicIds?: readonly Uuid[]): Promise<ReadonlySet<Uuid>> {
     const { persister, store, partitions } = this.#components;
     const wanted = topicIds && new Set(topicIds);
     const all = await store.listSharePartitions(groupId);
     const deleted = all.filter(({ topicId }) => !wanted || wanted.has(topicId));
     await persister.delete(deleted.map((topicIdPartition) => ({ groupId, topicIdPartition })));
     for (const topicIdPartition of deleted) partitions.forget(groupId, topicIdPartition);
+    return new Set(deleted.map(({ topicId }) => topicId));
   }
 
   /** Of some partitions, in their order, or all that the group has a state for. */

@@ -68,14 +68,9 @@ export class ShareGroupOffsets {
    */
   deleteTopics(groupId: string, topicIds: readonly Uuid[]): Promise<ChangeShareOffsetsResult> {
     return this.#change(groupId, async (group) => {
-      const kept = new Set(
-        (await this.#states.describe(groupId)).map(({ topicIdPartition }) => topicIdPartition.topicId),
-      );
-      for (const topicId of group.initializedTopics) kept.add(topicId);
-      const deleted = topicIds.filter((topicId) => kept.has(topicId));
-      if (deleted.length > 0) await this.#states.delete(groupId, deleted);
-      group.forgetTopics(deleted);
-      return topicIds.map((topicId) => (kept.has(topicId) ? Errors.NONE : Errors.UNKNOWN_TOPIC_OR_PARTITION));
+      const deleted = await this.#states.delete(groupId, topicIds);
+      group.forgetTopics(topicIds);
+      return topicIds.map((topicId) => (deleted.has(topicId) ? Errors.NONE : Errors.UNKNOWN_TOPIC_OR_PARTITION));
     });
   }
 

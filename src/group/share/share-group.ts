@@ -244,11 +244,6 @@ export class ShareGroup implements GroupMachine {
 
   // --- Share partitions -----------------------------------------------------------------------------------------------
 
-  /** Topics whose share partitions have a state. */
-  get initializedTopics(): Iterable<Uuid> {
-    return this.#initialized.keys();
-  }
-
   /**
    * What members are subscribed to and has no state yet. A topic that is new to the group starts where the group's
    * configs say; a partition that was added to a known one starts at its first record, so that none is missed.

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
+import type { Uuid } from '../../common/uuid.ts';
 import type { ShareStart } from './share-group.ts';
 
 export interface ShareOffset {
@@ -21,8 +22,8 @@ export interface ShareGroupStates {
   initialize(groupId: string, stateEpoch: number, starts: readonly ShareStart[]): Promise<readonly ErrorCode[]>;
   /** Makes states anew, with nothing in flight; whoever still holds records of them can acknowledge none. */
   reset(groupId: string, stateEpoch: number, starts: readonly ShareStart[]): Promise<readonly ErrorCode[]>;
-  /** Deletes states: of some topics, or all of the group. */
-  delete(groupId: string, topicIds?: readonly string[]): Promise<void>;
+  /** Deletes states: of some topics, or all of the group. Resolves with the topics that had any. */
+  delete(groupId: string, topicIds?: readonly Uuid[]): Promise<ReadonlySet<Uuid>>;
   /** Of some partitions, in their order, or all that the group has a state for. */
   describe(groupId: string, partitions?: readonly TopicIdPartition[]): Promise<readonly ShareOffset[]>;
 }

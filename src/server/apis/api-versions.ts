@@ -30,6 +30,33 @@ export function apiVersionsResponse(
   return { errorCode, apiKeys: apis };
 }
 
+interface Feature {
+  readonly name: string;
+  /** The level in effect, and the highest that there is here. */
+  readonly level: number;
+}
+
+/** The consumer group protocol (KIP-848) and share groups (KIP-932, with dead-letter queues from level 2 on). */
+const FEATURES: readonly Feature[] = [
+  { name: 'group.version', level: 1 },
+  { name: 'share.version', level: 1 },
+];
+/** Levels never change while a cluster runs, so there is one epoch. */
+const FEATURES_EPOCH = 0n;
+
+/** Clients before version 4 choke on a feature that may be off (KAFKA-17011), so they are told that it may not. */
+function features(apiVersion: number) {
+  return {
+    supportedFeatures: FEATURES.map(({ name, level }) => ({
+      name,
+      minVersion: apiVersion >= 4 ? 0 : 1,
+      maxVersion: level,
+    })),
+    finalizedFeaturesEpoch: FEATURES_EPOCH,
+    finalizedFeatures: FEATURES.map(({ name, level }) => ({ name, minVersionLevel: level, maxVersionLevel: level })),
+  };
+}
+
 /** Kafka's rule for client software names and versions (KIP-511). */
 const SOFTWARE = /^[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?$/;
 
@@ -41,7 +68,7 @@ export function apiVersionsHandler(supported: () => readonly SupportedApi[]): Ap
       const named = context.apiVersion >= 3;
       const valid = SOFTWARE.test(request.clientSoftwareName) && SOFTWARE.test(request.clientSoftwareVersion);
       if (named && !valid) return apiVersionsResponse([], Errors.INVALID_REQUEST);
-      return apiVersionsResponse(supported(), Errors.NONE);
+      return { ...apiVersionsResponse(supported(), Errors.NONE), ...features(context.apiVersion) };
     },
     errorResponse: (error) => apiVersionsResponse([], error),
   });

@@ -2,10 +2,13 @@
 import { GroupCoordinator } from '../../group/group-coordinator.ts';
 import type { ApiModule } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { alterShareGroupOffsetsHandler } from './alter-share-group-offsets.ts';
 import { consumerGroupDescribeHandler } from './consumer-group-describe.ts';
 import { consumerGroupHeartbeatHandler } from './consumer-group-heartbeat.ts';
 import { deleteGroupsHandler } from './delete-groups.ts';
+import { deleteShareGroupOffsetsHandler } from './delete-share-group-offsets.ts';
 import { describeGroupsHandler } from './describe-groups.ts';
+import { describeShareGroupOffsetsHandler } from './describe-share-group-offsets.ts';
 import { findCoordinatorHandler } from './find-coordinator.ts';
 import { heartbeatHandler } from './heartbeat.ts';
 import { joinGroupHandler } from './join-group.ts';
@@ -48,6 +51,9 @@ export async function groupApis(broker: Broker): Promise<ApiModule> {
       consumerGroupDescribeHandler(groups),
       shareGroupHeartbeatHandler(groups),
       shareGroupDescribeHandler(groups),
+      describeShareGroupOffsetsHandler(broker, groups),
+      alterShareGroupOffsetsHandler(broker, groups),
+      deleteShareGroupOffsetsHandler(broker, groups),
     ],
     close: () => groups.close(),
   };

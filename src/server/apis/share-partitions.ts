@@ -69,3 +69,8 @@ export function errorText(error: ErrorCode, message = ''): string | null {
   if (error === Errors.NONE) return null;
   return message === '' ? errorName(error) : message;
 }
+
+/** The same for an error of a whole group. */
+export function groupErrorText(error: ErrorCode): string | null {
+  return errorText(error, error === Errors.NON_EMPTY_GROUP ? 'The group has members; stop them first.' : '');
+}

@@ -21,6 +21,7 @@ import {
   summarizeState,
   writeState,
 } from './share-coordinator-state.ts';
+import { ShareWindow } from './share-window.ts';
 
 export interface ReadStateResult {
   /** NONE, INVALID_REQUEST (never initialised), FENCED_LEADER_EPOCH, COORDINATOR_NOT_AVAILABLE. */
@@ -35,6 +36,7 @@ export interface Persister {
   /** Takes a partition over: fences leaders with an older epoch. */
   read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult>;
   write(key: SharePartitionKey, update: StateUpdate): Promise<ErrorCode>;
+  /** Where groups stand, as whoever leads the share partitions next would find it. */
   summarize(keys: readonly SharePartitionKey[]): Promise<ReturnType<typeof summarizeState>[]>;
   delete(keys: readonly SharePartitionKey[]): Promise<void>;
 }
@@ -86,7 +88,7 @@ export class StoredSharePersister implements Persister {
 
   async summarize(keys: readonly SharePartitionKey[]): Promise<ReturnType<typeof summarizeState>[]> {
     const states = await this.#store.readShareStates(keys);
-    return states.map((state) => summarizeState(fromStored(state)));
+    return states.map((state) => summarizeState(asLoaded(fromStored(state))));
   }
 
   async delete(keys: readonly SharePartitionKey[]): Promise<void> {
@@ -188,6 +190,15 @@ function writesInARow(batch: readonly Waiting[], from: number): StateUpdate[] {
     row.push(update);
   }
   return row;
+}
+
+/** A start offset is stored with the write after the one that moved it; whoever loads the state finds out. */
+function asLoaded(state: CoordinatorShareState | undefined): CoordinatorShareState | undefined {
+  if (!state || state.startOffset < 0) return state;
+  const window = ShareWindow.load(state.startOffset, state.stateBatches);
+  if (!window) return state;
+  const { startOffset, deliveryCompleteCount } = window;
+  return { ...state, startOffset, deliveryCompleteCount };
 }
 
 function fromStored(state: SharePartitionState | undefined): CoordinatorShareState | undefined {

@@ -10,7 +10,7 @@ import { findCoordinator } from '../../src/protocol/messages/find-coordinator.ts
 import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
 import { listGroups } from '../../src/protocol/messages/list-groups.ts';
 import { shareGroupDescribe } from '../../src/protocol/messages/share-group-describe.ts';
-import { batchOf } from '../support/engine-fixture.ts';
+import { batchOf, EngineFixture } from '../support/engine-fixture.ts';
 import { ServerFixture } from './server-fixture.ts';
 import { acquiredOf, ShareClient } from './share-client.ts';
 
@@ -150,6 +150,13 @@ describe('offsets of share groups', () => {
       [0, 2n, -1n],
       [1, -1n, -1n],
     ]);
+  });
+
+  it('are those that a leader would find, when none has loaded them', async () => {
+    const { topicId, fixture } = await open();
+    const other = await EngineFixture.open({ over: fixture.parts });
+    const described = await other.engine.shareOffsets.describe(GROUP, [{ topicId, partition: 0 }]);
+    expect(described).toMatchObject([{ startOffset: 2n, lag: 4n }]);
   });
 
   it('are altered in share partitions that are loaded, whose holders lose what they hold', async () => {

@@ -106,7 +106,7 @@ async function benchGroupCommit(bench: BenchContext, folder: string): Promise<vo
         const from = turn % 48;
         return producers.segment(size, partitions.slice(from, from + size));
       });
-    const prepared = Array.from({ length: bench.smoke ? 60 : 200 }, segments);
+    const prepared = Array.from({ length: bench.smoke ? 60 : 320 }, segments);
     const next = (): CommitFileRequest[] => {
       const made = prepared.pop();
       if (!made) throw new Error('prepare more segments');
@@ -132,6 +132,8 @@ async function benchGroupCommit(bench: BenchContext, folder: string): Promise<vo
       },
       same: (a, b) => a === b,
       roundMs: bench.smoke ? 2 : 30,
+      // A round is one call of the baseline, at the mercy of how long an fsync takes just then.
+      ...(bench.smoke ? {} : { rounds: 25 }),
     });
   }
   await coordinator.close();

@@ -28,6 +28,8 @@ export interface SqliteCoordinatorOptions extends CoordinatorSettings {
 }
 
 const DEFAULT_CACHE_BYTES = 64 << 20;
+/** The thousands of small objects of a large commit die before it ends, if there is room for them until then. */
+const YOUNG_GENERATION_MB = 64;
 
 /** The main-thread end of the worker. */
 class WorkerTransport implements StoreTransport {
@@ -37,12 +39,16 @@ class WorkerTransport implements StoreTransport {
   readonly #opened = deferred<WorkerOpened>();
   readonly #exited = deferred<void>();
   #nextId = 0;
+  #unsent: WorkerRequest[] = [];
   #failure: CoordinatorError | undefined;
   onChanges: (changes: StoreChanges) => void = () => {};
 
   constructor(workerData: SqliteWorkerOptions, time: Time) {
     this.#time = time;
-    this.#worker = new Worker(new URL(import.meta.resolve('#sqlite-worker')), { workerData });
+    this.#worker = new Worker(new URL(import.meta.resolve('#sqlite-worker')), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+    });
     this.#worker.on('message', (message: WorkerMessage) => this.#onMessage(message));
     this.#worker.on('error', (error) => this.#fail(`the coordinator's thread failed: ${error.message}`));
     this.#worker.on('exit', () => {
@@ -76,8 +82,14 @@ class WorkerTransport implements StoreTransport {
     await this.#exited.promise;
   }
 
+  /** What is asked in one turn crosses in one message: each has a price, of both threads. */
   #post(request: WorkerRequest): void {
-    this.#worker.postMessage(request);
+    this.#unsent.push(request);
+    if (this.#unsent.length > 1) return;
+    queueMicrotask(() => {
+      this.#worker.postMessage(this.#unsent);
+      this.#unsent = [];
+    });
   }
 
   #onMessage(message: WorkerMessage): void {

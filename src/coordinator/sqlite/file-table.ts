@@ -58,13 +58,13 @@ export class FileTable {
   /** The new row's id. */
   addCommitted(request: CommitFileRequest, result: CommitFileResult, live: Liveness, nowMs: number): bigint {
     const useful = live.coordinates > 0;
-    const row = this.#database
+    const { lastInsertRowid } = this.#database
       .sql(
         `INSERT INTO files (object_key, state, size, live_bytes, live_coordinates, since_ms, useless_since_ms,
            format_version, uploader_id, uploader_epoch, segment_sequence)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING file_id`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .get(
+      .run(
         request.objectKey,
         useful ? UPLOADED : DELETING,
         request.sizeBytes,
@@ -76,11 +76,12 @@ export class FileTable {
         request.uploaderId,
         request.uploaderEpoch,
         request.segmentSequence,
-      )!;
+      );
+    const fileId = BigInt(lastInsertRowid);
     this.#database
       .sql('INSERT INTO commit_results VALUES (?, ?, ?)')
-      .run(row.file_id!, result.batches.length, encodeResults(result.batches));
-    return row.file_id as bigint;
+      .run(fileId, result.batches.length, encodeResults(result.batches));
+    return fileId;
   }
 
   abandon(objectKey: string, nowMs: number): AbandonFileResult {

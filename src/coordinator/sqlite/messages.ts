@@ -38,6 +38,7 @@ export interface WorkerClose {
   readonly operation: 'close';
 }
 
+/** They come in arrays. */
 export type WorkerRequest = WorkerCall | WorkerClose;
 
 export type WorkerOutcome =

@@ -59,9 +59,11 @@ function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOp
     port.close();
   };
 
-  port.on('message', (request: WorkerRequest) => {
-    if (request.operation === 'close') closing = true;
-    else waiting.push(request);
+  port.on('message', (requests: readonly WorkerRequest[]) => {
+    for (const request of requests) {
+      if (request.operation === 'close') closing = true;
+      else waiting.push(request);
+    }
     schedule();
   });
   post({ kind: 'opened', clusterId, changeNumber: store.changeNumber, topics: store.allTopics() });

@@ -25,6 +25,12 @@ export interface DisklessCoordinator extends TopicStore, ProducerIdStore, GroupS
   readonly clusterId: Uuid;
 
   /**
+   * Aborts when it can never answer again (its thread died), the reason being a CoordinatorError: close it and open
+   * another. What only is unreachable for now does not count. Left out by those to whom it cannot happen.
+   */
+  readonly failed?: AbortSignal | undefined;
+
+  /**
    * Registers an uploader (a running engine) and returns its epoch: greater than every epoch given out before for this
    * node id. It goes into each footer, so that a rebuild from the bucket can order segments.
    */

@@ -39,8 +39,10 @@ class WorkerTransport implements StoreTransport {
   readonly #opened = deferred<WorkerOpened>();
   readonly #exited = deferred<void>();
   #nextId = 0;
+  readonly #failed = new AbortController();
   #unsent: WorkerRequest[] = [];
   #failure: CoordinatorError | undefined;
+  #closing = false;
   onChanges: (changes: StoreChanges) => void = () => {};
 
   constructor(workerData: SqliteWorkerOptions, time: Time) {
@@ -55,6 +57,10 @@ class WorkerTransport implements StoreTransport {
       this.#fail("the coordinator's thread has ended");
       this.#exited.resolve();
     });
+  }
+
+  get failed(): AbortSignal {
+    return this.#failed.signal;
   }
 
   opened(): Promise<WorkerOpened> {
@@ -78,6 +84,7 @@ class WorkerTransport implements StoreTransport {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     this.#post({ operation: 'close' });
     await this.#exited.promise;
   }
@@ -116,6 +123,7 @@ class WorkerTransport implements StoreTransport {
     this.#opened.resolve({ kind: 'refused', message: reason });
     for (const answer of this.#pending.values()) answer.reject(this.#failure);
     this.#pending.clear();
+    if (!this.#closing) this.#failed.abort(this.#failure);
   }
 }
 

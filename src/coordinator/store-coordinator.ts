@@ -27,6 +27,8 @@ export type StoreResult<O extends StoreOperation> = ReturnType<CoordinatorStore[
 
 /** How operations reach the store. */
 export interface StoreTransport {
+  /** Aborts when no call will be answered any more, although nobody closed it; left out where that cannot be. */
+  readonly failed?: AbortSignal;
   /** Settles when the operation is durable. `changes` have been handed to `onChanges` before it resolves. */
   call<O extends StoreOperation>(operation: O, args: Parameters<CoordinatorStore[O]>): Promise<StoreResult<O>>;
   close(): Promise<void>;
@@ -60,6 +62,10 @@ export class StoreCoordinator implements DisklessCoordinator {
     this.#transport = options.transport;
     this.#topics = new Map(options.topics.map((topic) => [topic.topicId, topic]));
     this.#changeNumber = options.changeNumber;
+  }
+
+  get failed(): AbortSignal | undefined {
+    return this.#transport.failed;
   }
 
   async #call<O extends StoreOperation>(

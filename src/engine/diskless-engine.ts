@@ -74,6 +74,7 @@ export interface ListOffsetsPartitionResult {
 /** Counts since the engine was opened, and what is held now. Bytes unless the name says otherwise. */
 export interface EngineStats extends MaintenanceStats {
   readonly appendedBatches: number;
+  readonly appendedRecords: number;
   readonly appendedBytes: number;
   readonly segmentsCommitted: number;
   readonly segmentsAbandoned: number;
@@ -82,7 +83,9 @@ export interface EngineStats extends MaintenanceStats {
   readonly fetchedBytes: number;
   readonly rangedGets: number;
   readonly rangedGetBytes: number;
+  /** Partitions answered from the local view alone, and those for which the coordinator had to be asked. */
   readonly localHits: number;
+  readonly localMisses: number;
   readonly parkedFetches: number;
   readonly leasedBytes: number;
 }
@@ -92,6 +95,8 @@ export interface DisklessEngine extends AsyncDisposable {
   readonly status: EngineStatus;
   /** Why the status is `failed`: what has been appended stays readable, but nothing more can be appended. */
   readonly failure: Error | undefined;
+  /** Aborts when the status becomes `failed`, the reason being `failure`: close the engine and open another. */
+  readonly failed: AbortSignal;
 
   /** The topics that exist, by name; kept current. */
   listTopics(): Promise<readonly TopicDescription[]>;

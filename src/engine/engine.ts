@@ -11,6 +11,7 @@ import { systemTime, type Time, type Timer } from '../common/time.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
+import { measuredCoordinator } from '../coordinator/measured-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
@@ -30,6 +31,7 @@ import type {
   ShareFetchResult,
 } from '../share/share-fetch-request.ts';
 import type { ShareOffsets } from '../share/share-offsets.ts';
+import { measuredObjectStorage } from '../storage/measured-object-storage.ts';
 import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
@@ -42,6 +44,8 @@ import type {
   ListOffsetsPartitionResult,
   NewTopic,
 } from './diskless-engine.ts';
+import { EngineFailure } from './engine-failure.ts';
+import { observeEngine } from './engine-metrics.ts';
 import { Maintenance } from './maintenance.ts';
 import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
@@ -69,8 +73,7 @@ interface Parts {
   readonly maintenance: Maintenance;
   readonly share: ShareParts;
   readonly shareConfigs: ShareConfigs;
-  /** Filled in when a segment's outcome cannot be found out. */
-  readonly failure: { error: Error | undefined };
+  readonly failed: EngineFailure;
 }
 
 /**
@@ -83,8 +86,7 @@ export async function openEngine(
 ): Promise<DisklessEngine> {
   const settings = engineSettings(partialSettings);
   const components: Components = {
-    objectStorage: given.objectStorage,
-    coordinator: given.coordinator,
+    ...measured(given),
     time: given.time ?? systemTime,
     random: given.random ?? systemRandom,
     meter: given.meter ?? noopMeter,
@@ -92,11 +94,22 @@ export async function openEngine(
   };
   const opened = new DisposalStack();
   try {
-    return new Engine(await openParts(components, settings, opened));
+    const engine = new Engine(await openParts(components, settings, opened));
+    observeEngine(engine, components.meter);
+    return engine;
   } catch (error) {
     await opened.dispose();
     throw error;
   }
+}
+
+/** Storage and coordinator, measured where there is somebody who reads it. */
+function measured({ objectStorage, coordinator, meter, time = systemTime }: EngineComponents) {
+  if (!meter) return { objectStorage, coordinator };
+  return {
+    objectStorage: measuredObjectStorage(objectStorage, meter, time),
+    coordinator: measuredCoordinator(coordinator, meter, time),
+  };
 }
 
 async function openParts(components: Components, settings: EngineSettings, opened: DisposalStack): Promise<Parts> {
@@ -107,7 +120,7 @@ async function openParts(components: Components, settings: EngineSettings, opene
     service.close(),
   );
   const { epoch } = await coordinator.registerUploader(settings.nodeId);
-  const failure: { error: Error | undefined } = { error: undefined };
+  const failed = opened.use(new EngineFailure(coordinator, logger), (one) => one.close());
   const appendService = new AppendService({
     ...components,
     ...appendSettings(settings),
@@ -117,10 +130,7 @@ async function openParts(components: Components, settings: EngineSettings, opene
     uploaderId: settings.nodeId,
     uploaderEpoch: epoch,
     commitListener: fetchService,
-    onFatal: (reason) => {
-      failure.error ??= new Error(reason);
-      logger.error({ reason }, 'the engine accepts no more appends');
-    },
+    onFatal: (reason) => failed.fail(new Error(reason)),
   });
   const shareConfigs = new ShareConfigs(coordinator, components.time);
   const share = openShareService({
@@ -134,7 +144,7 @@ async function openParts(components: Components, settings: EngineSettings, opene
   });
   const maintenance = new Maintenance({ ...components, objectKeyPrefix: settings.objectKeyPrefix, settings });
   maintenance.start();
-  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, maintenance, failure };
+  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, maintenance, failed };
 }
 
 function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
@@ -174,7 +184,11 @@ class Engine implements DisklessEngine {
   }
 
   get failure(): Error | undefined {
-    return this.#parts.failure.error;
+    return this.#parts.failed.error;
+  }
+
+  get failed(): AbortSignal {
+    return this.#parts.failed.signal;
   }
 
   get appendBacklogBytes(): number {
@@ -319,10 +333,11 @@ class Engine implements DisklessEngine {
   /** Appends first: what they commit is still handed to the fetch side, and parked fetches see it before they end. */
   async #close(timeoutMs: number | undefined, cause?: Error): Promise<void> {
     this.#status = 'closing';
-    const { appendService, fetchService, maintenance, share, topics, recordPool, components } = this.#parts;
+    const { appendService, fetchService, maintenance, share, topics, recordPool, components, failed } = this.#parts;
     const parts = new DisposalStack();
     parts.use(recordPool, (pool) => pool.close());
     parts.use(topics, (catalog) => catalog.close());
+    parts.use(failed, (one) => one.close());
     parts.use(fetchService, (service) => (cause ? service.destroy() : service.close()));
     parts.use(share, (one) => one.close());
     parts.use(maintenance, (jobs) => jobs.close());

@@ -17,6 +17,8 @@ export interface FetchStats {
   readonly rangedGetBytes: number;
   /** Partitions answered from the local view without a coordinator call. */
   readonly localHits: number;
+  /** Partitions answered with records for which the coordinator had to be asked. */
+  readonly localMisses: number;
   readonly parkedFetches: number;
   readonly cachedBytes: number;
 }

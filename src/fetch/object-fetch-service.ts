@@ -69,6 +69,7 @@ class ObjectFetchService implements FetchService {
   #fetches = 0;
   #fetchedBytes = 0;
   #localHits = 0;
+  #localMisses = 0;
 
   constructor(components: FetchServiceComponents) {
     const { objectStorage, coordinator, recordPool, time = systemTime, logger = silentLogger } = components;
@@ -129,6 +130,7 @@ class ObjectFetchService implements FetchService {
       ['diskless.fetch.requests', 'counter', '{request}', (stats) => stats.fetches],
       ['diskless.fetch.bytes', 'counter', 'By', (stats) => stats.fetchedBytes],
       ['diskless.fetch.local_hits', 'counter', '{partition}', (stats) => stats.localHits],
+      ['diskless.fetch.local_misses', 'counter', '{partition}', (stats) => stats.localMisses],
       ['diskless.fetch.ranged_gets', 'counter', '{request}', (stats) => stats.rangedGets],
       ['diskless.fetch.ranged_get_bytes', 'counter', 'By', (stats) => stats.rangedGetBytes],
       ['diskless.fetch.parked', 'gauge', '{request}', (stats) => stats.parkedFetches],
@@ -235,6 +237,7 @@ class ObjectFetchService implements FetchService {
       rangedGets,
       rangedGetBytes,
       localHits: this.#localHits,
+      localMisses: this.#localMisses,
       parkedFetches: this.#delayed.size,
       cachedBytes: this.#localLog.sizeBytes,
     };
@@ -259,6 +262,7 @@ class ObjectFetchService implements FetchService {
   #onServed({ key, partition, highWatermark, source }: FetchSlot, nextOffset: bigint): void {
     const wasLocal = source === 'local';
     if (wasLocal) this.#localHits++;
+    else this.#localMisses++;
     const { topicIdPartition, fetchOffset } = partition;
     this.#readahead.onServed({ key, topicIdPartition, fetchOffset, nextOffset, highWatermark, wasLocal });
   }

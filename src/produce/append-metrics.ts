@@ -5,13 +5,20 @@ import type { Counter, Histogram, Meter } from '../common/metrics.ts';
 /** Counts since construction. */
 export interface AppendCounters {
   readonly appendedBatches: number;
+  readonly appendedRecords: number;
   readonly appendedBytes: number;
   readonly segmentsCommitted: number;
   readonly segmentsAbandoned: number;
 }
 
 export class AppendMetrics {
-  readonly #counters = { appendedBatches: 0, appendedBytes: 0, segmentsCommitted: 0, segmentsAbandoned: 0 };
+  readonly #counters = {
+    appendedBatches: 0,
+    appendedRecords: 0,
+    appendedBytes: 0,
+    segmentsCommitted: 0,
+    segmentsAbandoned: 0,
+  };
   readonly #bytes: Counter;
   readonly #failedBatches: Counter;
   readonly #abandoned: Counter;
@@ -47,8 +54,9 @@ export class AppendMetrics {
     this.#abandoned.add(1);
   }
 
-  batchAppended(sizeBytes: number): void {
+  batchAppended(sizeBytes: number, records: number): void {
     this.#counters.appendedBatches += 1;
+    this.#counters.appendedRecords += records;
     this.#counters.appendedBytes += sizeBytes;
     this.#bytes.add(sizeBytes);
   }

@@ -145,7 +145,8 @@ export class SegmentPipeline {
     batches.forEach((batch, index) => {
       const result = results[index]!;
       batch.settleCommitted(result, result.error === Errors.NONE ? '' : refusal(result));
-      if (result.error === Errors.NONE && !result.duplicate) this.#options.metrics.batchAppended(batch.bytes.length);
+      if (result.error !== Errors.NONE || result.duplicate) return;
+      this.#options.metrics.batchAppended(batch.bytes.length, request.batches[index]!.lastOffsetDelta + 1);
     });
   }
 

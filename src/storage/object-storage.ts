@@ -97,8 +97,18 @@ export interface ObjectStorage extends AsyncDisposable {
    */
   delete(keys: readonly ObjectKey[], options?: { signal?: AbortSignal }): Promise<DeleteResult>;
 
+  /** Counts since it was opened of what happens below this interface, where there is such a thing. */
+  readonly stats?: StorageStats;
+
   /** Settles or aborts what is in flight and frees sockets and handles. A second call returns the first one's promise. */
   close(): Promise<void>;
+}
+
+export interface StorageStats {
+  /** Attempts after a failed one. */
+  readonly retries: number;
+  /** Attempts beside one that was slow to answer. */
+  readonly hedges: number;
 }
 
 /**

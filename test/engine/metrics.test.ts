@@ -1,6 +1,9 @@
 /** The instruments that an engine feeds, through a meter that keeps what it is told. */
 import { expect, it } from 'vitest';
 import { type Meter, noopMeter } from '../../src/common/metrics.ts';
+import { MetricsRegistry } from '../../src/common/metrics-registry.ts';
+import { registryMeter } from '../../src/common/registry-meter.ts';
+import { StorageError } from '../../src/storage/object-storage.ts';
 import { batchOf, EngineFixture } from '../support/engine-fixture.ts';
 
 /** Sums and attributes by instrument. */
@@ -31,4 +34,48 @@ it('measures what was appended, stored, committed and refused', async () => {
   expect(sums.get('diskless.segment.size')).toBeGreaterThan(appendedBytes);
   expect(sums.get('diskless.segment.commit.duration')).toBeGreaterThanOrEqual(0);
   expect(sums.get('diskless.segment.upload.duration')).toBeGreaterThanOrEqual(0);
+});
+
+it('measures storage, coordinator and cache for whoever reads a registry', async () => {
+  const registry = new MetricsRegistry();
+  let failing = true;
+  const fixture = await EngineFixture.open({
+    meter: registryMeter(registry),
+    storage: (real) => ({
+      put: (...args) => {
+        if (!failing) return real.put(...args);
+        failing = false;
+        return Promise.reject(new StorageError('throttled', 'slow down'));
+      },
+    }),
+  });
+  const topicId = await fixture.createTopic('orders');
+  await fixture.append({ topicId, partition: 0 }, batchOf('a', 'b'));
+  for (let i = 0; i < 2; i++) await fixture.readAll({ topicId, partition: 0 });
+  const values = new Map(
+    registry
+      .text()
+      .split('\n')
+      .map((line): [string, number] => [
+        line.slice(0, line.lastIndexOf(' ')),
+        Number(line.slice(line.lastIndexOf(' '))),
+      ]),
+  );
+  const { appendedBytes } = fixture.engine.stats();
+  const expected: [string, number][] = [
+    ['diskless_append_bytes_total', appendedBytes],
+    ['diskless_append_records_total', 2],
+    ['diskless_append_batches_total', 1],
+    ['diskless_object_storage_errors_total{error_type="throttled",operation="put"}', 1],
+    ['diskless_object_storage_request_duration_seconds_count{operation="put"}', 2],
+    ['diskless_coordinator_operation_duration_seconds_count{operation="commitFile"}', 1],
+    ['diskless_coordinator_commit_batches_sum', 1],
+    ['diskless_fetch_local_hits_total', 1],
+    ['diskless_fetch_local_misses_total', 1],
+    ['diskless_engine_open', 1],
+  ];
+  expect(expected.map(([name]) => [name, values.get(name)])).toEqual(expected);
+  expect(values.get('diskless_object_storage_io_bytes_total{operation="put"}')).toBeGreaterThan(appendedBytes);
+  await fixture.engine.close();
+  expect(registry.text()).toContain('diskless_engine_open 0');
 });

@@ -132,9 +132,12 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   await tryListener(options.listen);
   const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
   const components = opened.use(await openComponents({ ...options, logger }), (one) => one.close());
-  const { nodeId, rack, insecure, advertisedListener } = options;
+  const { nodeId, numPartitions, rack, insecure, advertisedListener } = options;
   const engine = opened.use(
-    await openEngine({ ...components, logger }, { nodeId, produceCommitIntervalMs: options.commitIntervalMs }),
+    await openEngine(
+      { ...components, logger },
+      { nodeId, numPartitions, produceCommitIntervalMs: options.commitIntervalMs },
+    ),
     (one) => one.close(),
   );
   const server = opened.use(
@@ -145,7 +148,7 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
       ...(rack !== undefined && { rack }),
       insecure,
       nodeId,
-      settings: { numPartitions: options.numPartitions, autoCreateTopicsEnable: options.autoCreateTopics },
+      settings: { numPartitions, autoCreateTopicsEnable: options.autoCreateTopics },
       logger,
     }),
     (one) => one.close({ timeoutMs: DRAIN_TIMEOUT_MS }),

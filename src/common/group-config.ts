@@ -14,6 +14,7 @@ import {
   integer,
   oneOf,
 } from './config-definition.ts';
+import { deadLetterTopicProblem } from './dead-letter-config.ts';
 import { parseDurationMs } from './duration.ts';
 
 /** The coordinator's scope of a group's configs. */
@@ -45,11 +46,6 @@ const offsetReset: ConfigCheck = (value) =>
     ? undefined
     : `"${value}" is not earliest, latest or by_duration:<ISO-8601 duration>`;
 
-const deadLetterTopic: ConfigCheck = (value) =>
-  value === '' || value.startsWith('dlq.')
-    ? undefined
-    : `"${value}" does not start with "dlq." (errors.deadletterqueue.topic.name.prefix)`;
-
 type Row = readonly [
   name: string,
   type: ConfigType,
@@ -59,14 +55,21 @@ type Row = readonly [
   brokerSynonym?: string,
 ];
 
-const DEAD_LETTERS = 'About dead-letter queues (KIP-1191), which are not built yet.';
-
-const deadLetterRows: readonly Row[] = [
-  ['errors.deadletterqueue.copy.record.enable', 'boolean', 'false', boolean, DEAD_LETTERS],
-  ['errors.deadletterqueue.topic.name', 'string', '', deadLetterTopic, DEAD_LETTERS],
-];
-
 const shareRows: readonly Row[] = [
+  [
+    'errors.deadletterqueue.copy.record.enable',
+    'boolean',
+    'false',
+    boolean,
+    'Whether dead letters have the key and the value of their record, besides the headers that say where it lies.',
+  ],
+  [
+    'errors.deadletterqueue.topic.name',
+    'string',
+    '',
+    deadLetterTopicProblem,
+    'Where records go that were rejected, or delivered too often; "" for nowhere.',
+  ],
   [
     'share.auto.offset.reset',
     'string',
@@ -210,10 +213,7 @@ function define(support: ConfigSupport) {
 }
 
 /** The configs of share groups by name. */
-export const shareGroupConfigDefinitions: ConfigDefinitions = new Map([
-  ...deadLetterRows.map(define('refused')),
-  ...shareRows.map(define('honoured')),
-]);
+export const shareGroupConfigDefinitions: ConfigDefinitions = new Map(shareRows.map(define('honoured')));
 
 /** All group configs by name, under a broker's bounds. */
 export function groupConfigDefinitions(bounds: ConsumerGroupBounds): ConfigDefinitions {

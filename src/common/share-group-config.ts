@@ -14,6 +14,7 @@ export interface ShareGroupConfig {
   readonly autoOffsetReset: ShareAutoOffsetReset;
   readonly isolation: ShareIsolation;
   readonly renewEnabled: boolean;
+  readonly deadLetters: boolean;
   /** "" without a dead-letter queue. */
   readonly deadLetterTopic: string;
   readonly deadLetterCopyRecord: boolean;
@@ -35,6 +36,7 @@ export function parseShareGroupConfig(configs: Configs): ShareGroupConfig {
     autoOffsetReset: parseShareAutoOffsetReset(value('share.auto.offset.reset'))!,
     isolation: value('share.isolation.level') as ShareIsolation,
     renewEnabled: value('share.renew.acknowledge.enable').toLowerCase() === 'true',
+    deadLetters: value('errors.deadletterqueue.topic.name') !== '',
     deadLetterTopic: value('errors.deadletterqueue.topic.name'),
     deadLetterCopyRecord: value('errors.deadletterqueue.copy.record.enable').toLowerCase() === 'true',
   };

@@ -57,6 +57,13 @@ const honoured: readonly Row[] = [
   ],
   ['diskless.enable', 'boolean', 'true', disklessOnly, 'Every topic is stored in object storage (KIP-1150).'],
   [
+    'errors.deadletterqueue.group.enable',
+    'boolean',
+    'false',
+    boolean,
+    'Whether share groups may use the topic as a dead-letter queue.',
+  ],
+  [
     'max.message.bytes',
     'int',
     '1048588',
@@ -152,13 +159,6 @@ const MAX_DECOMPRESSED = 2_147_483_639;
 
 const refused: readonly Row[] = [
   [
-    'errors.deadletterqueue.group.enable',
-    'boolean',
-    'false',
-    boolean,
-    'Whether share groups may use the topic as a dead-letter queue, which is not built yet.',
-  ],
-  [
     'max.decompressed.message.bytes',
     'int',
     String(MAX_DECOMPRESSED),
@@ -208,6 +208,8 @@ export interface TopicConfig {
   readonly timestampBeforeMaxMs: number;
   readonly timestampAfterMaxMs: number;
   readonly compacted: boolean;
+  /** `errors.deadletterqueue.group.enable` */
+  readonly deadLetterQueueEnabled: boolean;
 }
 
 /** Parses checked configs; a name that is absent has its default. */
@@ -222,5 +224,6 @@ export function parseTopicConfig(configs: Configs): TopicConfig {
     timestampBeforeMaxMs: duration('message.timestamp.before.max.ms'),
     timestampAfterMaxMs: duration('message.timestamp.after.max.ms'),
     compacted: splitList(value('cleanup.policy')).includes('compact'),
+    deadLetterQueueEnabled: value('errors.deadletterqueue.group.enable').toLowerCase() === 'true',
   };
 }

@@ -78,6 +78,9 @@ export interface EngineStats extends MaintenanceStats {
   readonly appendedBytes: number;
   readonly segmentsCommitted: number;
   readonly segmentsAbandoned: number;
+  /** Records that share groups gave up, with a copy in the group's dead-letter queue, and without one. */
+  readonly deadLettersCopied: number;
+  readonly deadLettersLost: number;
   readonly bufferedBytes: number;
   readonly fetches: number;
   readonly fetchedBytes: number;

@@ -35,6 +35,8 @@ import { measuredObjectStorage } from '../storage/measured-object-storage.ts';
 import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
+import { DeadLetterQueue } from './dead-letter-queue.ts';
+import { DeadLetterTopics } from './dead-letter-topics.ts';
 import type {
   DisklessEngine,
   EngineComponents,
@@ -70,6 +72,7 @@ interface Parts {
   readonly topics: TopicCatalog;
   readonly fetchService: FetchService;
   readonly appendService: AppendService;
+  readonly deadLetters: DeadLetterQueue;
   readonly maintenance: Maintenance;
   readonly share: ShareParts;
   readonly shareConfigs: ShareConfigs;
@@ -121,11 +124,12 @@ async function openParts(components: Components, settings: EngineSettings, opene
   );
   const { epoch } = await coordinator.registerUploader(settings.nodeId);
   const failed = opened.use(new EngineFailure(coordinator, logger), (one) => one.close());
+  const checksums = segmentChecksums();
   const appendService = new AppendService({
     ...components,
     ...appendSettings(settings),
     recordPool,
-    checksums: segmentChecksums(),
+    checksums,
     topics,
     uploaderId: settings.nodeId,
     uploaderEpoch: epoch,
@@ -133,18 +137,41 @@ async function openParts(components: Components, settings: EngineSettings, opene
     onFatal: (reason) => failed.fail(new Error(reason)),
   });
   const shareConfigs = new ShareConfigs(coordinator, components.time);
+  const deadLetters = new DeadLetterQueue({
+    ...components,
+    source: { coordinator, fetchService, recordPool },
+    topics: new DeadLetterTopics({ ...components, configs: shareConfigs, numPartitions: settings.numPartitions }),
+    crc32c: checksums.crc32c,
+    topicName: ({ topicId }) => topics.find(topicId)?.name,
+    append: async (partitions) => {
+      failed.signal.throwIfAborted();
+      return appendService.append(partitions);
+    },
+  });
   const share = openShareService({
     components,
     settings,
     fetchService,
     topics,
     configs: shareConfigs,
+    deadLetters,
     leaderEpoch: epoch,
     listOffsets: (requests) => listOffsets({ coordinator, fetchService, recordPool }, requests),
   });
   const maintenance = new Maintenance({ ...components, objectKeyPrefix: settings.objectKeyPrefix, settings });
   maintenance.start();
-  return { components, recordPool, topics, fetchService, appendService, share, shareConfigs, maintenance, failed };
+  return {
+    components,
+    recordPool,
+    topics,
+    fetchService,
+    appendService,
+    deadLetters,
+    share,
+    shareConfigs,
+    maintenance,
+    failed,
+  };
 }
 
 function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
@@ -302,13 +329,14 @@ class Engine implements DisklessEngine {
   }
 
   stats(): EngineStats {
-    const { appendService, fetchService, maintenance, recordPool } = this.#parts;
+    const { appendService, deadLetters, fetchService, maintenance, recordPool } = this.#parts;
     const { slabs } = recordPool;
     const { cachedBytes: _, ...fetching } = fetchService.stats();
     return {
       ...appendService.counters,
       ...fetching,
       ...maintenance.stats(),
+      ...deadLetters.counters,
       bufferedBytes: slabs.leasedBytes('append'),
       leasedBytes: slabs.leasedBytes('append') + slabs.leasedBytes('fetch'),
     };
@@ -333,17 +361,20 @@ class Engine implements DisklessEngine {
   /** Appends first: what they commit is still handed to the fetch side, and parked fetches see it before they end. */
   async #close(timeoutMs: number | undefined, cause?: Error): Promise<void> {
     this.#status = 'closing';
-    const { appendService, fetchService, maintenance, share, topics, recordPool, components, failed } = this.#parts;
+    const { appendService, deadLetters, fetchService, maintenance, share, topics, recordPool, components, failed } =
+      this.#parts;
     const parts = new DisposalStack();
     parts.use(recordPool, (pool) => pool.close());
     parts.use(topics, (catalog) => catalog.close());
     parts.use(failed, (one) => one.close());
+    parts.use(deadLetters, (queue) => queue.ended());
     parts.use(fetchService, (service) => (cause ? service.destroy() : service.close()));
     parts.use(share, (one) => one.close());
     parts.use(maintenance, (jobs) => jobs.close());
     parts.use(appendService, (service) =>
       cause ? service.destroy(cause) : drain(service, timeoutMs, components.time),
     );
+    parts.use(deadLetters, (queue) => queue.stop());
     try {
       await parts.dispose();
     } finally {

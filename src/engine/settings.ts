@@ -38,6 +38,8 @@ export interface EngineSettings extends FetchSettings, MaintenanceSettings {
   readonly groupShareMaxShareSessions: number;
   /** `fetch.max.bytes` for share fetches: the most that one of them returns. @default 55 MiB */
   readonly shareFetchMaxBytes: number;
+  /** `num.partitions`: partitions of a dead-letter queue's topic that is made for its group. @default 1 */
+  readonly numPartitions: number;
   /** Threads that validate and verify; 0 does it all on the main thread. @default one for each core, at most 8 */
   readonly workerThreads: number | undefined;
 }
@@ -61,6 +63,7 @@ export const defaultEngineSettings: EngineSettings = Object.freeze({
   fetchMemoryBytes: 256 * MIB,
   groupShareMaxShareSessions: 2_000,
   shareFetchMaxBytes: 55 * MIB,
+  numPartitions: 1,
   workerThreads: undefined,
 });
 
@@ -84,6 +87,7 @@ const ranges: { readonly [N in keyof EngineSettings]?: readonly [min: number, ma
   fetchMemoryBytes: [64 * KIB, 2048 * MIB],
   groupShareMaxShareSessions: [1, 1_000_000],
   shareFetchMaxBytes: [1, INT32_MAX],
+  numPartitions: [1, 50_000],
   workerThreads: [0, 256],
   retentionCheckIntervalMs: [1, DAY_MS],
   retentionStepCoordinates: [1, 100_000],

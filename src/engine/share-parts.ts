@@ -1,5 +1,4 @@
 /** Puts the share side of an engine together: what share partitions need of coordinator, fetch side and offset lookup. */
-import { AssertionError } from '../common/assert.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { ShareAutoOffsetReset } from '../common/group-config.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
@@ -7,8 +6,8 @@ import { type CoordinatorChange, ListOffsetsTimestamp } from '../coordinator/dis
 import type { FetchService } from '../fetch/fetch-service.ts';
 import { StoredSharePersister } from '../share/persister.ts';
 import { ShareOffsets } from '../share/share-offsets.ts';
-import type { SharePartitionConfig } from '../share/share-partition.ts';
 import { ShareService } from '../share/share-service.ts';
+import type { DeadLetterQueue } from './dead-letter-queue.ts';
 import type { EngineComponents, ListOffsetsPartition, ListOffsetsPartitionResult } from './diskless-engine.ts';
 import type { EngineSettings } from './settings.ts';
 import type { ShareConfigs } from './share-configs.ts';
@@ -20,6 +19,7 @@ export interface SharePartsOptions {
   readonly fetchService: FetchService;
   readonly topics: TopicCatalog;
   readonly configs: ShareConfigs;
+  readonly deadLetters: DeadLetterQueue;
   /** Newer than that of any engine before on this node: fences what an old process may still write. */
   readonly leaderEpoch: number;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
@@ -46,11 +46,11 @@ export function openShareService(options: SharePartsOptions): ShareParts {
     reader: options.fetchService,
     maxShareSessions: options.settings.groupShareMaxShareSessions,
     fetchMaxBytes: options.settings.shareFetchMaxBytes,
-    configOf: (groupId) => sharePartitionConfig(configs, groupId),
     checkPartition: (partition) => checkPartition(topics, partition),
+    configOf: (groupId) => configs.of(groupId),
     resetOffset: (groupId, partition) => resetOffset(options, configs.of(groupId).autoOffsetReset, partition),
     earliestOffset: (partition) => lookUp(options, partition, ListOffsetsTimestamp.earliest),
-    copyDeadLetters: noDeadLetterQueue,
+    copyDeadLetters: (groupId, partition, letters) => options.deadLetters.copy(groupId, partition, letters),
   });
   const unsubscribe = coordinator.onChange((change) => onChange(service, topics, change));
   const offsets = new ShareOffsets({
@@ -81,15 +81,6 @@ async function checkPartition(topics: TopicCatalog, { topicId, partition }: Topi
   } catch {
     return Errors.COORDINATOR_NOT_AVAILABLE;
   }
-}
-
-/** No group has a dead-letter queue yet (`sharePartitionConfig`), so a record that were sent to one would vanish. */
-function noDeadLetterQueue(): never {
-  throw new AssertionError('a record was sent to a dead-letter queue, and there is none');
-}
-
-function sharePartitionConfig(configs: ShareConfigs, groupId: string): SharePartitionConfig {
-  return { ...configs.of(groupId), deadLetters: false };
 }
 
 async function lookUp(

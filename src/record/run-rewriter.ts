@@ -76,8 +76,11 @@ function findInBatch(
   return { offset: kernel.resultLong(layout.RESULT_OFFSET), timestamp: kernel.resultLong(layout.RESULT_TIMESTAMP) };
 }
 
-/** @throws Error when a stored batch, valid once, cannot be decompressed any more */
-function plainRecords(
+/**
+ * Where the plain bytes of a stored batch's records are: in place, or decompressed into the kernel's room for content.
+ * @throws Error when a stored batch, valid once, cannot be decompressed any more
+ */
+export function plainRecords(
   kernel: RecordKernel,
   batch: number,
   batchBytes: number,

@@ -1,6 +1,9 @@
-/** What crosses between the main thread and a record worker. Bytes never do: they stay where they are and are addressed. */
+/**
+ * What crosses between the main thread and a record worker. Batches never do: they stay where they are and are addressed.
+ */
 import type { BatchVerdict } from '../record/batch-validator.ts';
 import type { KernelMemory } from '../record/record-kernel.ts';
+import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
 import type { FoundTimestamp } from '../record/run-rewriter.ts';
 import type { AssignedRun, AssignOffsetsOptions, ValidationOptions } from '../record/validation.ts';
 
@@ -14,12 +17,20 @@ export type RecordTask =
       readonly size: number;
       readonly timestamp: bigint;
       readonly fromOffset: bigint;
+    }
+  | {
+      readonly kind: 'read';
+      readonly address: number;
+      readonly size: number;
+      readonly options: ReadRecordsOptions;
     };
 
 export type RecordTaskResult =
   | { readonly kind: 'validate'; readonly verdict: BatchVerdict }
   | { readonly kind: 'assign'; readonly run: AssignedRun }
   | { readonly kind: 'find'; readonly found: FoundTimestamp | undefined }
+  /** Keys and values are copies: they cross. */
+  | { readonly kind: 'read'; readonly read: ReadRecords }
   /** The kernel or a codec threw: a bug of ours that these bytes provoke. Errors do not survive the hand-over, texts do. */
   | { readonly kind: 'failed'; readonly message: string };
 

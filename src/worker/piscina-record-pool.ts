@@ -13,6 +13,7 @@ import { systemTime, type Time } from '../common/time.ts';
 import type { BatchVerdict } from '../record/batch-validator.ts';
 import { ATTRIBUTES, RECORD_COUNT, RECORDS } from '../record/kernel-layout.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
+import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
 import type { AssignedRun, AssignOffsetsOptions, ValidatedBatch, ValidationOptions } from '../record/validation.ts';
 import { estimateUs, type FirstBatch } from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
@@ -132,6 +133,14 @@ class PiscinaRecordPool implements RecordPool {
     const address = this.#kernel.addressOf(run);
     return this.#run({ kind: 'find', address, size: run.length, timestamp, fromOffset }, (result) => {
       if (result.kind === 'find') return result.found;
+      throw new ApiError('CORRUPT_MESSAGE', reasonOf(result));
+    });
+  }
+
+  readRecords(run: Uint8Array, options: ReadRecordsOptions): Promise<ReadRecords> {
+    const address = this.#kernel.addressOf(run);
+    return this.#run({ kind: 'read', address, size: run.length, options }, (result) => {
+      if (result.kind === 'read') return result.read;
       throw new ApiError('CORRUPT_MESSAGE', reasonOf(result));
     });
   }

@@ -2,6 +2,7 @@
  * The engine's way to the record kernel: decides what runs inline on the main thread and what goes to a worker, and keeps
  * both answers the same. Main thread; constructed and closed by the engine.
  */
+import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
 import type { AssignedRun, AssignOffsetsOptions, ValidatedBatch, ValidationOptions } from '../record/validation.ts';
 import type { Slab, SlabPool } from './slab-pool.ts';
 
@@ -34,6 +35,12 @@ export interface RecordPool {
    * Rejects with CORRUPT_MESSAGE when a batch cannot be decompressed any more.
    */
   offsetForTimestamp(run: Uint8Array, timestamp: bigint, fromOffset?: bigint): Promise<TimestampedOffset | undefined>;
+
+  /**
+   * Copies single records out of a rewritten run (compressed or not), by their offsets, as many as fit into `maxBytes`.
+   * Rejects with CORRUPT_MESSAGE when a batch cannot be decompressed any more.
+   */
+  readRecords(run: Uint8Array, options: ReadRecordsOptions): Promise<ReadRecords>;
 
   /** Drains, ends the threads, asserts that every slab came back. */
   close(): Promise<void>;

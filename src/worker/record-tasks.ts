@@ -2,6 +2,7 @@
 import { unreachable } from '../common/assert.ts';
 import { validateBatch } from '../record/batch-validator.ts';
 import type { RecordKernel } from '../record/record-kernel.ts';
+import { readRecords } from '../record/record-reader.ts';
 import { assignOffsets, offsetForTimestamp } from '../record/run-rewriter.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 
@@ -23,6 +24,8 @@ function dispatch(kernel: RecordKernel, task: RecordTask): RecordTaskResult {
       return { kind: 'assign', run: assignOffsets(kernel, address, size, task.options) };
     case 'find':
       return { kind: 'find', found: offsetForTimestamp(kernel, address, size, task.timestamp, task.fromOffset) };
+    case 'read':
+      return { kind: 'read', read: readRecords(kernel, address, size, task.options) };
     default:
       return unreachable(task);
   }

@@ -1,65 +1,13 @@
 /** ShareFetch and ShareAcknowledge through a whole engine: real log, real coordinator, real persister. */
 import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
-import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
-import type { DisklessEngine } from '../../src/engine/diskless-engine.ts';
-import type {
-  ShareAcknowledgementBatch,
-  ShareFetchRequest,
-  ShareFetchResult,
-} from '../../src/share/share-fetch-request.ts';
+import type { ShareAcknowledgementBatch, ShareFetchResult } from '../../src/share/share-fetch-request.ts';
 import { batchOf, EngineFixture, type FixtureOptions, valuesOf } from '../support/engine-fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
 import { readRecords } from '../support/read-records.ts';
+import { ShareMember } from '../support/share-member.ts';
 
 const GROUP = 'readers';
-
-/** A share consumer, as a broker would drive the engine for it. */
-class Member {
-  epoch = 0;
-  readonly #engine: DisklessEngine;
-  readonly id: string;
-
-  constructor(engine: DisklessEngine, id: string) {
-    this.#engine = engine;
-    this.id = id;
-  }
-
-  async fetch(partitions: TopicIdPartition[], more: Partial<ShareFetchRequest> = {}): Promise<ShareFetchResult> {
-    const opening = this.epoch === 0;
-    const result = await this.#engine.shareFetch({
-      groupId: GROUP,
-      memberId: this.id,
-      sessionEpoch: this.epoch,
-      apiVersion: 2,
-      isRenewAck: false,
-      partitions: opening ? partitions.map((topicIdPartition) => ({ topicIdPartition, acknowledgements: [] })) : [],
-      forgotten: [],
-      maxWaitMs: 0,
-      minBytes: 1,
-      maxBytes: 1024 * 1024,
-      maxRecords: 500,
-      batchSize: 500,
-      acquireMode: 'batch_optimized',
-      ...more,
-    });
-    if (result.error === Errors.NONE) this.epoch++;
-    return result;
-  }
-
-  async acknowledge(topicIdPartition: TopicIdPartition, ...acknowledgements: ShareAcknowledgementBatch[]) {
-    const result = await this.#engine.shareAcknowledge({
-      groupId: GROUP,
-      memberId: this.id,
-      sessionEpoch: this.epoch,
-      apiVersion: 2,
-      isRenewAck: false,
-      partitions: [{ topicIdPartition, acknowledgements }],
-    });
-    if (result.error === Errors.NONE) this.epoch++;
-    return result.error === Errors.NONE ? result.partitions[0]!.error : result.error;
-  }
-}
 
 const range = (firstOffset: bigint, lastOffset: bigint, type: number): ShareAcknowledgementBatch => {
   return { firstOffset, lastOffset, acknowledgeTypes: [type] };
@@ -84,7 +32,7 @@ async function open(options: FixtureOptions = {}) {
     fixture,
     partition: { topicId, partition: 0 },
     other: { topicId, partition: 1 },
-    member: (id: string) => new Member(fixture.engine, id),
+    member: (id: string) => new ShareMember(fixture.engine, GROUP, id),
   };
 }
 
@@ -113,7 +61,7 @@ describe('share fetches', () => {
     expect(await old.acknowledge(partition, range(1n, 1n, 1))).toBe(Errors.NONE);
 
     const after = await EngineFixture.open({ over: fixture });
-    const member = new Member(after.engine, 'm2');
+    const member = new ShareMember(after.engine, GROUP, 'm2');
     expect(seen(await member.fetch([partition])).acquired).toEqual([
       [0, 0, 1],
       [2, 2, 1],
@@ -225,9 +173,9 @@ describe('share fetches', () => {
     await fixture.metadata.alterConfigs(`group:${GROUP}`, { 'share.auto.offset.reset': null });
     await fixture.append(partition, batchOf('old'));
     const second = await EngineFixture.open({ over: fixture });
-    expect(seen(await new Member(second.engine, 'm1').fetch([partition])).values).toEqual([]);
+    expect(seen(await new ShareMember(second.engine, GROUP, 'm1').fetch([partition])).values).toEqual([]);
     await fixture.append(partition, batchOf('new'));
     const third = await EngineFixture.open({ over: fixture });
-    expect(seen(await new Member(third.engine, 'm2').fetch([partition])).values).toEqual(['new']);
+    expect(seen(await new ShareMember(third.engine, GROUP, 'm2').fetch([partition])).values).toEqual(['new']);
   });
 });

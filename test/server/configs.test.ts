@@ -253,7 +253,9 @@ describe('IncrementalAlterConfigs', () => {
       ['share.delivery.count.limit', '1'],
       ['share.auto.offset.reset', 'none'],
       ['streams.num.standby.replicas', '1'],
-      ['errors.deadletterqueue.topic.name', 'dlq.x'],
+      ['errors.deadletterqueue.topic.name', 'orders'],
+      ['errors.deadletterqueue.topic.name', '__dlq.orders'],
+      ['errors.deadletterqueue.topic.name', 'dlq./'],
     ] as const) {
       expect(await alter(client, GROUP, 'g', [[name, SET, value]]), name).toMatchObject({
         errorCode: Errors.INVALID_CONFIG,

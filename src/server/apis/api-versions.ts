@@ -36,10 +36,10 @@ interface Feature {
   readonly level: number;
 }
 
-/** The consumer group protocol (KIP-848) and share groups (KIP-932, with dead-letter queues from level 2 on). */
+/** The consumer group protocol (KIP-848) and share groups (KIP-932) with dead-letter queues (KIP-1191). */
 const FEATURES: readonly Feature[] = [
   { name: 'group.version', level: 1 },
-  { name: 'share.version', level: 1 },
+  { name: 'share.version', level: 2 },
 ];
 /** Levels never change while a cluster runs, so there is one epoch. */
 const FEATURES_EPOCH = 0n;

@@ -14,6 +14,7 @@ import {
   type ConfigType,
   integer,
 } from '../../common/config-definition.ts';
+import { deadLetterClusterConfigs } from '../../common/dead-letter-config.ts';
 import { ApiError } from '../../common/errors.ts';
 import { shareGroupConfigDefinitions } from '../../common/group-config.ts';
 import { topicConfigDefinitions } from '../../common/topic-config.ts';
@@ -37,6 +38,7 @@ interface BrokerConfig extends ConfigDefinition {
 }
 
 const clusterDefaults: ReadonlySet<string> = new Set([
+  ...deadLetterClusterConfigs.map(({ name }) => name),
   'log.cleanup.policy',
   'log.retention.bytes',
   'log.retention.ms',
@@ -109,6 +111,9 @@ function brokerConfigDefinitions(broker: Broker): ConfigDefinitions {
     ...groupConfigs(broker.groupSettings),
     ...limits(broker),
     ...identity(broker),
+    ...deadLetterClusterConfigs.map(({ name, type, defaultValue, problem }) =>
+      define(name, type, defaultValue, undefined, problem),
+    ),
     define('auto.create.topics.enable', 'boolean', 'true', String(broker.settings.autoCreateTopicsEnable)),
     define('default.replication.factor', 'int', '1'),
     define('delete.topic.enable', 'boolean', 'true'),

@@ -1,5 +1,6 @@
 /** Groups as targets of the config APIs. A group need not exist: what is set for it holds once it does. */
 import type { ConfigDefinitions, Configs } from '../../common/config-definition.ts';
+import { deadLetterTopicRefusal, parseDeadLetterConfig } from '../../common/dead-letter-config.ts';
 import { ApiError } from '../../common/errors.ts';
 import { groupConfigDefinitions, groupScope } from '../../common/group-config.ts';
 import { answered } from '../../engine/coordinator-failure.ts';
@@ -18,6 +19,7 @@ export async function openGroupTarget(
   { coordinator }: Broker,
   groupId: string,
   definitions: ConfigDefinitions,
+  defaults: Configs,
 ): Promise<ConfigTarget> {
   if (groupId === '') throw new ApiError('INVALID_REQUEST', 'a group has a name; groups have no default resource');
   const stored = await answered(coordinator.readConfigs(groupScope(groupId)));
@@ -28,7 +30,10 @@ export async function openGroupTarget(
     storedSource: ConfigSource.dynamicGroup,
     inherited: (definition) => inheritedFromBrokers({}, definition),
     fixed: fixedByEngine,
-    refusal: () => undefined,
+    refusal: ({ name }, value) =>
+      name === 'errors.deadletterqueue.topic.name'
+        ? deadLetterTopicRefusal(value, parseDeadLetterConfig(defaults))
+        : undefined,
     problemTogether: (configs) => tooSlowHeartbeat(definitions, configs),
     write: (changes) => answered(coordinator.alterConfigs(groupScope(groupId), changes)),
   };

@@ -28,7 +28,7 @@ export class ConfigTargets {
       case ConfigResourceType.topic:
         return openTopicTarget(this.#broker, resourceName, await this.#defaults());
       case ConfigResourceType.group:
-        return openGroupTarget(this.#broker, resourceName, this.#groupDefinitions);
+        return openGroupTarget(this.#broker, resourceName, this.#groupDefinitions, await this.#defaults());
       case ConfigResourceType.broker:
         return openBrokerTarget(this.#broker, resourceName, await this.#defaults());
       case ConfigResourceType.clientMetrics:

@@ -18,6 +18,7 @@ describe('topic configs', () => {
       timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
       timestampAfterMaxMs: 3_600_000,
       compacted: false,
+      deadLetterQueueEnabled: false,
     });
   });
 

@@ -7,7 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import type { AcquiredRange } from '../../src/share/acquire.ts';
 import { isTerminal, RecordState } from '../../src/share/record-state.ts';
-import { SharePartition, type SharePartitionHost, type StateWrite } from '../../src/share/share-partition.ts';
+import {
+  type DeadLetter,
+  SharePartition,
+  type SharePartitionHost,
+  type StateWrite,
+} from '../../src/share/share-partition.ts';
 import type { StateBatch } from '../../src/share/share-window.ts';
 import { combineStateBatches } from '../../src/share/state-batch-combiner.ts';
 
@@ -23,6 +28,7 @@ type Step =
   | { op: 'persister'; mode: 'ok' | 'fail' | 'hold' }
   | { op: 'answer'; ok: boolean; index: number }
   | { op: 'logStart'; by: number }
+  | { op: 'copied'; index: number }
   | { op: 'leaderChange' };
 
 const member = fc.constantFrom('a', 'b', 'c');
@@ -59,6 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('answer' as const), ok: fc.boolean(), index: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('logStart' as const), by: fc.integer({ min: 1, max: 6 }) }) },
+  { weight: 1, arbitrary: fc.record({ op: fc.constant('copied' as const), index: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('leaderChange' as const) }) },
 );
 
@@ -72,6 +79,9 @@ class World implements SharePartitionHost {
     deadLetters: false,
     isolation: 'read_uncommitted' as const,
   };
+  /** Copies under way; a leader's end ends them without a word. */
+  copies: { letters: readonly DeadLetter[]; done: () => void }[] = [];
+  readonly copied = new Set<number>();
   partition: SharePartition;
   nowMs = 0;
   mode: 'ok' | 'fail' | 'hold' = 'ok';
@@ -84,12 +94,31 @@ class World implements SharePartitionHost {
   lastStart = 0;
   delivered = 0;
 
-  constructor() {
+  constructor(deadLetters: boolean) {
+    this.config.deadLetters = deadLetters;
     this.partition = SharePartition.load(this.stored, this)!;
   }
 
   monotonicMs = (): number => this.nowMs;
-  deadLetter = (): void => expect.unreachable('there is no dead-letter queue');
+
+  deadLetter(letters: readonly DeadLetter[], done: () => void): void {
+    expect(this.config.deadLetters, 'there is a dead-letter queue').toBe(true);
+    for (const { first, last, cause, deliveryCount } of letters) {
+      expect(deliveryCount, 'what is given up was delivered').toBeGreaterThan(0);
+      if (cause === 'DELIVERY_COUNT_EXCEEDED') expect(deliveryCount).toBe(LIMIT);
+      for (const copy of this.copies)
+        for (const other of copy.letters)
+          expect(first > other.last || last < other.first, `${first} is copied twice at a time`).toBe(true);
+    }
+    this.copies.push({ letters, done });
+  }
+
+  copy(index: number): void {
+    const [copy] = this.copies.splice(index, 1);
+    for (const { first, last } of copy?.letters ?? [])
+      for (let offset = first; offset <= last; offset++) this.copied.add(offset);
+    copy?.done();
+  }
 
   write(write: StateWrite, done: (error: number) => void): void {
     if (this.mode === 'hold') this.held.push({ write, done });
@@ -137,6 +166,7 @@ class World implements SharePartitionHost {
       previous = last;
       count += last - first + 1;
       for (let offset = first; offset <= last; offset++) {
+        expect(this.copied.has(offset), `offset ${offset} is a dead letter and is delivered again`).toBe(false);
         expect(this.accepted.has(offset), `offset ${offset} was accepted and is delivered again`).toBe(false);
         expect(this.owner.get(offset), `offset ${offset} has one owner at a time`).toBeUndefined();
         this.owner.set(offset, step.member);
@@ -207,17 +237,33 @@ class World implements SharePartitionHost {
     } else if (step.op === 'time') {
       this.nowMs += step.ms;
       this.partition.expireLocks();
+    } else if (step.op === 'copied') {
+      this.copy(step.index);
     } else if (step.op === 'logStart') {
       this.logStart = Math.max(this.logStart, this.partition.startOffset) + step.by;
       this.partition.moveToLogStart(this.logStart);
     } else {
       // The old leader is gone with its memory; writes under way may or may not have arrived.
       for (const { write } of this.held.splice(0)) this.answer(write, () => {}, true);
+      this.copies = [];
+      this.forgetUnstoredCopies();
       this.partition = SharePartition.load(this.stored, this)!;
       this.partition.moveToLogStart(this.logStart);
       this.lastStart = this.partition.startOffset;
     }
     this.check();
+  }
+
+  /** A lock that ended may be known to its leader alone: its record was copied, and the next leader delivers it again. */
+  forgetUnstoredCopies(): void {
+    const isStored = (offset: number): boolean =>
+      this.stored.stateBatches.some(
+        ({ firstOffset, lastOffset, state }) =>
+          firstOffset <= offset && offset <= lastOffset && state >= RecordState.ARCHIVING,
+      );
+    for (const offset of this.copied) {
+      if (offset >= this.stored.startOffset && !isStored(offset)) this.copied.delete(offset);
+    }
   }
 
   /** Heals everything and reads on: every record must come to an end. */
@@ -227,6 +273,7 @@ class World implements SharePartitionHost {
     const end = this.partition.endOffset;
     for (let round = 0; round < 200 && this.partition.startOffset <= end; round++) {
       this.run({ op: 'time', ms: LOCK_MS });
+      while (this.copies.length > 0) this.copy(0);
       this.run({ op: 'acquire', member: 'z', max: 15, batch: 8, sizes: [6, 6, 6], limited: false });
       this.partition.releaseMember('nobody', () => {});
       for (const offset of [...this.owner.keys()].sort((a, b) => a - b)) {
@@ -242,15 +289,18 @@ class World implements SharePartitionHost {
 describe('a share partition in random lives', () => {
   it('never delivers what was accepted, never exceeds the limit, never gets stuck', () => {
     let delivered = 0;
+    let copied = 0;
     fc.assert(
-      fc.property(fc.array(step, { minLength: 10, maxLength: 80 }), (steps) => {
-        const world = new World();
+      fc.property(fc.array(step, { minLength: 10, maxLength: 80 }), fc.boolean(), (steps, deadLetters) => {
+        const world = new World(deadLetters);
         for (const one of steps) world.run(one);
         world.drain();
         delivered += world.delivered;
+        copied += world.copied.size;
       }),
-      { numRuns: 80, verbose: 1 },
+      { numRuns: 120, verbose: 1 },
     );
     expect(delivered).toBeGreaterThan(200);
+    expect(copied).toBeGreaterThan(20);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * The group configs of Kafka 4.4: names, types, defaults and bounds, for all three kinds of groups. What is set for a group
- * lies in the coordinator's scope `group:<id>`. Bounds of share groups are Kafka's defaults of `group.share.min.*` and
- * `group.share.max.*`; those of consumer groups are the broker's.
+ * lies in the coordinator's scope `group:<id>`. Heartbeats and sessions have the broker's bounds; the others of share groups
+ * have Kafka's defaults of `group.share.min.*` and `group.share.max.*`.
  */
 import {
   anything,
@@ -20,10 +20,21 @@ import { parseDurationMs } from './duration.ts';
 /** The coordinator's scope of a group's configs. */
 export const groupScope = (groupId: string): string => `group:${groupId}`;
 
+export interface TimeBounds {
+  readonly byDefault: number;
+  readonly min: number;
+  readonly max: number;
+}
+
 /** What a broker allows, and gives to a group for which nothing is set. Milliseconds. */
-export interface ConsumerGroupBounds {
-  readonly sessionTimeoutMs: { readonly byDefault: number; readonly min: number; readonly max: number };
-  readonly heartbeatIntervalMs: { readonly byDefault: number; readonly min: number; readonly max: number };
+export interface GroupTimeBounds {
+  readonly sessionTimeoutMs: TimeBounds;
+  readonly heartbeatIntervalMs: TimeBounds;
+}
+
+export interface GroupBounds {
+  readonly consumer: GroupTimeBounds;
+  readonly share: GroupTimeBounds;
 }
 
 export type ShareAutoOffsetReset =
@@ -86,14 +97,6 @@ const shareRows: readonly Row[] = [
     'group.share.delivery.count.limit',
   ],
   [
-    'share.heartbeat.interval.ms',
-    'int',
-    '5000',
-    integer('int', 5_000, 15_000),
-    'How often members of a share group send a heartbeat.',
-    'group.share.heartbeat.interval.ms',
-  ],
-  [
     'share.isolation.level',
     'string',
     'read_uncommitted',
@@ -117,14 +120,6 @@ const shareRows: readonly Row[] = [
     'group.share.record.lock.duration.ms',
   ],
   ['share.renew.acknowledge.enable', 'boolean', 'true', boolean, 'Whether members may ask for more time for a record.'],
-  [
-    'share.session.timeout.ms',
-    'int',
-    '45000',
-    integer('int', 45_000, 60_000),
-    'How long a member of a share group may be silent.',
-    'group.share.session.timeout.ms',
-  ],
 ];
 
 const ASSIGNMENT = 'Assignments are computed as soon as members or topics change: no effect.';
@@ -184,23 +179,25 @@ const rowsWithoutEffect: readonly Row[] = [
   ],
 ];
 
-function consumerRows({ sessionTimeoutMs: session, heartbeatIntervalMs: heartbeat }: ConsumerGroupBounds): Row[] {
+/** Heartbeats and sessions, which consumer and share groups have alike. */
+function timesRows(type: keyof GroupBounds, bounds: GroupBounds): Row[] {
+  const { sessionTimeoutMs: session, heartbeatIntervalMs: heartbeat } = bounds[type];
   return [
     [
-      'consumer.heartbeat.interval.ms',
+      `${type}.heartbeat.interval.ms`,
       'int',
       String(heartbeat.byDefault),
       integer('int', heartbeat.min, heartbeat.max),
-      'How often members of a consumer group send a heartbeat.',
-      'group.consumer.heartbeat.interval.ms',
+      `How often members of a ${type} group send a heartbeat.`,
+      `group.${type}.heartbeat.interval.ms`,
     ],
     [
-      'consumer.session.timeout.ms',
+      `${type}.session.timeout.ms`,
       'int',
       String(session.byDefault),
       integer('int', session.min, session.max),
-      'How long a member of a consumer group may be silent.',
-      'group.consumer.session.timeout.ms',
+      `How long a member of a ${type} group may be silent.`,
+      `group.${type}.session.timeout.ms`,
     ],
   ];
 }
@@ -212,13 +209,14 @@ function define(support: ConfigSupport) {
   ];
 }
 
-/** The configs of share groups by name. */
+/** The configs of share groups by name, but for those whose bounds are the broker's. */
 export const shareGroupConfigDefinitions: ConfigDefinitions = new Map(shareRows.map(define('honoured')));
 
 /** All group configs by name, under a broker's bounds. */
-export function groupConfigDefinitions(bounds: ConsumerGroupBounds): ConfigDefinitions {
+export function groupConfigDefinitions(bounds: GroupBounds): ConfigDefinitions {
   const rows = [
-    ...consumerRows(bounds).map(define('honoured')),
+    ...timesRows('consumer', bounds).map(define('honoured')),
+    ...timesRows('share', bounds).map(define('honoured')),
     ...shareGroupConfigDefinitions,
     ...rowsWithoutEffect.map(define('ignored')),
   ];

@@ -4,13 +4,11 @@ import { parseShareAutoOffsetReset, type ShareAutoOffsetReset, shareGroupConfigD
 
 export type ShareIsolation = 'read_uncommitted' | 'read_committed';
 
-/** A share group's settings, parsed. Times in milliseconds. */
+/** What the engine does for a share group, parsed; membership is not its business. Times in milliseconds. */
 export interface ShareGroupConfig {
   readonly maxInFlightRecords: number;
   readonly maxDeliveryCount: number;
   readonly lockTimeoutMs: number;
-  readonly sessionTimeoutMs: number;
-  readonly heartbeatIntervalMs: number;
   readonly autoOffsetReset: ShareAutoOffsetReset;
   readonly isolation: ShareIsolation;
   readonly renewEnabled: boolean;
@@ -31,8 +29,6 @@ export function parseShareGroupConfig(configs: Configs): ShareGroupConfig {
     maxInFlightRecords: Number(value('share.partition.max.record.locks')),
     maxDeliveryCount: Number(value('share.delivery.count.limit')),
     lockTimeoutMs: Number(value('share.record.lock.duration.ms')),
-    sessionTimeoutMs: Number(value('share.session.timeout.ms')),
-    heartbeatIntervalMs: Number(value('share.heartbeat.interval.ms')),
     autoOffsetReset: parseShareAutoOffsetReset(value('share.auto.offset.reset'))!,
     isolation: value('share.isolation.level') as ShareIsolation,
     renewEnabled: value('share.renew.acknowledge.enable').toLowerCase() === 'true',

@@ -4,10 +4,10 @@
  * a change by any process is heard of within a heartbeat or two, and no heartbeat costs a read.
  */
 import type { Configs } from '../common/config-definition.ts';
-import { type ConsumerGroupBounds, groupScope } from '../common/group-config.ts';
+import { type GroupBounds, groupScope, type TimeBounds } from '../common/group-config.ts';
 import type { TopicStore } from '../coordinator/topic-store.ts';
 import type { GroupTimes, Instant } from './group.ts';
-import { consumerGroupBounds, type GroupSettings, shareGroupBounds } from './group-settings.ts';
+import { type GroupSettings, groupBounds } from './group-settings.ts';
 
 const MAX_AGE_MS = 5_000;
 
@@ -23,13 +23,13 @@ interface Reading {
 }
 
 export class GroupConfigs {
-  readonly #bounds: Readonly<Record<keyof GroupConfig, ConsumerGroupBounds>>;
+  readonly #bounds: GroupBounds;
   readonly #store: Pick<TopicStore, 'readConfigs'>;
   readonly #defaults: GroupConfig;
   readonly #readings = new Map<string, Reading>();
 
   constructor(settings: GroupSettings, store: Pick<TopicStore, 'readConfigs'>) {
-    this.#bounds = { consumer: consumerGroupBounds(settings), share: shareGroupBounds(settings) };
+    this.#bounds = groupBounds(settings);
     this.#store = store;
     this.#defaults = this.#configOf({});
   }
@@ -57,7 +57,7 @@ export class GroupConfigs {
 
   /** Kafka's rule for values that the broker's bounds do not allow (any more): the nearest that they do. */
   #timesOf(type: keyof GroupConfig, values: Configs): GroupTimes {
-    const within = (name: string, { byDefault, min, max }: ConsumerGroupBounds['sessionTimeoutMs']): number => {
+    const within = (name: string, { byDefault, min, max }: TimeBounds): number => {
       const value = Number(values[`${type}.${name}`] ?? byDefault);
       return Number.isFinite(value) ? Math.min(Math.max(value, min), max) : byDefault;
     };

@@ -1,5 +1,5 @@
 /** Settings of the group coordinator: Kafka's broker configs by their own names in camel case, and Kafka's defaults. */
-import type { ConsumerGroupBounds } from '../common/group-config.ts';
+import type { GroupBounds, GroupTimeBounds } from '../common/group-config.ts';
 
 export type MigrationPolicy = 'disabled' | 'upgrade' | 'downgrade' | 'bidirectional';
 
@@ -65,34 +65,22 @@ export const defaultGroupSettings: GroupSettings = Object.freeze({
   groupConsumerMigrationPolicy: 'bidirectional',
 });
 
-/** What may be set for single consumer groups, and what holds for the others. */
-export function consumerGroupBounds(settings: GroupSettings): ConsumerGroupBounds {
-  return {
-    sessionTimeoutMs: {
-      byDefault: settings.groupConsumerSessionTimeoutMs,
-      min: settings.groupConsumerMinSessionTimeoutMs,
-      max: settings.groupConsumerMaxSessionTimeoutMs,
-    },
-    heartbeatIntervalMs: {
-      byDefault: settings.groupConsumerHeartbeatIntervalMs,
-      min: settings.groupConsumerMinHeartbeatIntervalMs,
-      max: settings.groupConsumerMaxHeartbeatIntervalMs,
-    },
-  };
+/** What may be set for single groups, and what holds for the others. */
+export function groupBounds(settings: GroupSettings): GroupBounds {
+  return { consumer: timeBounds(settings, 'Consumer'), share: timeBounds(settings, 'Share') };
 }
 
-/** The same for share groups. */
-export function shareGroupBounds(settings: GroupSettings): ConsumerGroupBounds {
+function timeBounds(settings: GroupSettings, type: 'Consumer' | 'Share'): GroupTimeBounds {
   return {
     sessionTimeoutMs: {
-      byDefault: settings.groupShareSessionTimeoutMs,
-      min: settings.groupShareMinSessionTimeoutMs,
-      max: settings.groupShareMaxSessionTimeoutMs,
+      byDefault: settings[`group${type}SessionTimeoutMs`],
+      min: settings[`group${type}MinSessionTimeoutMs`],
+      max: settings[`group${type}MaxSessionTimeoutMs`],
     },
     heartbeatIntervalMs: {
-      byDefault: settings.groupShareHeartbeatIntervalMs,
-      min: settings.groupShareMinHeartbeatIntervalMs,
-      max: settings.groupShareMaxHeartbeatIntervalMs,
+      byDefault: settings[`group${type}HeartbeatIntervalMs`],
+      min: settings[`group${type}MinHeartbeatIntervalMs`],
+      max: settings[`group${type}MaxHeartbeatIntervalMs`],
     },
   };
 }

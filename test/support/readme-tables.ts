@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ConfigDefinitions } from '../../src/common/config-definition.ts';
 import { groupConfigDefinitions } from '../../src/common/group-config.ts';
 import { topicConfigDefinitions } from '../../src/common/topic-config.ts';
-import { consumerGroupBounds, defaultGroupSettings } from '../../src/group/group-settings.ts';
+import { defaultGroupSettings, groupBounds } from '../../src/group/group-settings.ts';
 import { apis } from '../../src/protocol/apis.ts';
 import type { SupportedApi } from '../../src/server/apis/api-versions.ts';
 
@@ -35,7 +35,7 @@ export function configsSection(): string {
 }
 
 export function groupConfigsSection(): string {
-  return honoured(groupConfigDefinitions(consumerGroupBounds(defaultGroupSettings)));
+  return honoured(groupConfigDefinitions(groupBounds(defaultGroupSettings)));
 }
 
 function honoured(definitions: ConfigDefinitions): string {

@@ -4,14 +4,14 @@ import { deadLetterTopicRefusal, parseDeadLetterConfig } from '../../common/dead
 import { ApiError } from '../../common/errors.ts';
 import { groupConfigDefinitions, groupScope } from '../../common/group-config.ts';
 import { answered } from '../../engine/coordinator-failure.ts';
-import { consumerGroupBounds, type GroupSettings } from '../../group/group-settings.ts';
+import { type GroupSettings, groupBounds } from '../../group/group-settings.ts';
 import type { Broker } from '../broker.ts';
 
 import { ConfigSource, type ConfigTarget } from './config-target.ts';
 import { fixedByEngine, inheritedFromBrokers } from './topic-configs.ts';
 
 export function groupDefinitions(settings: GroupSettings): ConfigDefinitions {
-  return groupConfigDefinitions(consumerGroupBounds(settings));
+  return groupConfigDefinitions(groupBounds(settings));
 }
 
 /** @throws ApiError INVALID_REQUEST without a name */

@@ -10,6 +10,11 @@ export interface CommandEntry {
 export const commands: Readonly<Record<string, CommandEntry>> = {
   explain: { summary: 'say what a fetch would do and cost', load: () => import('./explain.ts') },
   serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
+  groups: { summary: 'list the groups of a running broker', load: () => import('./groups.ts') },
+  share: {
+    summary: 'describe a share group (a queue), down to the locks on records',
+    load: () => import('./share.ts'),
+  },
   doctor: { summary: 'check the database, and what is stored against it', load: () => import('./doctor.ts') },
   dump: { summary: 'print the record batches in a file, and what is wrong with them', load: () => import('./dump.ts') },
 };

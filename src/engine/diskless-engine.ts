@@ -36,6 +36,7 @@ export type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fet
 export type { FetchParams, FetchPartition, FetchPartitionData, FetchResult } from '../fetch/fetch-request.ts';
 export type { ChangeListener, PartitionWatch, WatchedPartition } from '../fetch/fetch-service.ts';
 export type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
+export type { InFlightRecords, InFlightRun } from '../share/in-flight-records.ts';
 export type * from '../share/share-fetch-request.ts';
 export type { ShareOffsetDescription, ShareOffsets, ShareStartOffset } from '../share/share-offsets.ts';
 export type { NewPartitions, TopicConfigChanges } from './topic-admin.ts';

@@ -57,6 +57,7 @@ export function openShareService(options: SharePartsOptions): ShareParts {
     persister,
     store: coordinator,
     partitions: service.partitions,
+    time,
     logEndOffsets: (partitions) => logEndOffsets(options, partitions),
   });
   return {

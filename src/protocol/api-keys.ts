@@ -96,6 +96,8 @@ const NAMES: Readonly<Record<number, string>> = {
   90: 'DescribeShareGroupOffsets',
   91: 'AlterShareGroupOffsets',
   92: 'DeleteShareGroupOffsets',
+  // Our own.
+  30000: 'DescribeInFlightRecords',
 };
 
 /** `Produce`; a key nobody knows reads as `unknown API 1234`. */

@@ -14,6 +14,8 @@ export interface Api<Req extends Fields = Fields, Res extends Fields = Fields> {
   readonly versions: VersionRange;
   /** The lowest version that ApiVersions names; lower than `versions.min` where clients would otherwise misbehave. */
   readonly advertisedMin: number;
+  /** Whether ApiVersions names it: not for an API that is none of Kafka's. */
+  readonly isAdvertised: boolean;
   readonly request: Req;
   readonly response: Res;
   /** Whether a version uses compact forms and tagged fields (KIP-482), headers included. */
@@ -37,6 +39,8 @@ export interface ApiDefinition<Req extends Fields, Res extends Fields> {
   readonly name: string;
   readonly versions: VersionText;
   readonly advertisedMin?: number;
+  /** @default true */
+  readonly isAdvertised?: false;
   /** The first flexible version. */
   readonly flexibleFrom: number;
   /** Where it differs from "1 when flexible". */
@@ -57,6 +61,7 @@ export function defineApi<Req extends Fields, Res extends Fields>(definition: Ap
     name: definition.name,
     versions,
     advertisedMin: definition.advertisedMin ?? versions.min,
+    isAdvertised: definition.isAdvertised ?? true,
     request: definition.request,
     response: definition.response,
     isFlexible,

@@ -14,6 +14,7 @@ import { describeAcls } from './messages/describe-acls.ts';
 import { describeCluster } from './messages/describe-cluster.ts';
 import { describeConfigs } from './messages/describe-configs.ts';
 import { describeGroups } from './messages/describe-groups.ts';
+import { describeInFlightRecords } from './messages/describe-in-flight-records.ts';
 import { describeLogDirs } from './messages/describe-log-dirs.ts';
 import { describeProducers } from './messages/describe-producers.ts';
 import { describeShareGroupOffsets } from './messages/describe-share-group-offsets.ts';
@@ -85,4 +86,5 @@ export const apis = {
   describeShareGroupOffsets,
   alterShareGroupOffsets,
   deleteShareGroupOffsets,
+  describeInFlightRecords,
 } as const;

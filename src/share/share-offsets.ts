@@ -4,9 +4,11 @@
  * the engine, holds no state of its own.
  */
 import { type ErrorCode, Errors } from '../common/errors.ts';
-import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { Time } from '../common/time.ts';
+import { comparePartitions, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { ShareStateStore } from '../coordinator/share-state-store.ts';
+import { type InFlightRecords, inFlightRecords } from './in-flight-records.ts';
 import type { Persister } from './persister.ts';
 import type { SharePartitions } from './share-partitions.ts';
 
@@ -29,7 +31,8 @@ export interface ShareOffsetDescription {
 export interface ShareOffsetsComponents {
   readonly persister: Persister;
   readonly store: Pick<ShareStateStore, 'listSharePartitions'>;
-  readonly partitions: Pick<SharePartitions, 'get' | 'forget'>;
+  readonly partitions: Pick<SharePartitions, 'all' | 'get' | 'forget'>;
+  readonly time: Time;
   /** The log end offsets, in the order of the partitions. */
   logEndOffsets(
     partitions: readonly TopicIdPartition[],
@@ -109,5 +112,19 @@ export class ShareOffsets {
     if (!led || stored.startOffset < 0) return stored;
     const { startOffset, deliveryCompleteCount } = led.partition;
     return { ...stored, startOffset, deliveryCompleteCount };
+  }
+
+  /** What is tracked of the group in share partitions that are loaded here, by topic id and partition. */
+  inFlight(groupId: string, limits: { maxRuns: number; maxRunsInAll: number }): InFlightRecords[] {
+    const nowMs = this.#components.time.monotonicMs();
+    let left = limits.maxRunsInAll;
+    return [...this.#components.partitions.all()]
+      .filter((led) => led.groupId === groupId)
+      .sort((a, b) => comparePartitions(a.topicIdPartition, b.topicIdPartition))
+      .map((led) => {
+        const described = inFlightRecords(led, nowMs, Math.min(limits.maxRuns, left));
+        left -= described.runs.length;
+        return described;
+      });
   }
 }

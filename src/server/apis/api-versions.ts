@@ -14,6 +14,7 @@ export interface SupportedApi {
 /** What is advertised for a list of APIs, by key. */
 export function supportedApis(apis: readonly Api[]): readonly SupportedApi[] {
   return apis
+    .filter(({ isAdvertised }) => isAdvertised)
     .map((api) => ({
       apiKey: api.key,
       name: api.name,

@@ -47,7 +47,8 @@ export async function fixture(
       persister: new StoredSharePersister(intercept<ShareStateStore>(store, shareOverrides(store))),
       store,
       // Nothing is loaded: the share partitions are led by another process.
-      partitions: { get: () => undefined, forget: () => {} },
+      partitions: { all: () => [].values(), get: () => undefined, forget: () => {} },
+      time,
       logEndOffsets: (partitions) =>
         store.listOffsets(
           partitions.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.latest })),

@@ -1,0 +1,50 @@
+/** `shoal share describe GROUP`: a share group of a running broker, down to the locks on single records. */
+import { bootstrapEndpoint, bootstrapFlags } from './bootstrap.ts';
+import { type Command, UsageError } from './command.ts';
+import { describeFlags, parseFlags } from './flags.ts';
+import { KafkaClient } from './kafka-client.ts';
+import { readShareGroup } from './share-group-report.ts';
+import { shareGroupText } from './share-group-text.ts';
+
+const help = `Usage: shoal share describe GROUP [flags]
+
+Describes a share group (a queue) of a running broker:
+
+  members      who they are, and which partitions each reads
+  partitions   START is the first record that is not done with. LAG counts the
+               records that are not done with. HELD records have been handed to
+               a member and are locked for it; WAITING ones came back or were
+               left over, and are next; DONE ones wait for those before them.
+  deliveries   how often records were delivered: 5×1 2×3 is five once, two three times
+  locks        which member holds which offsets, for the how-manieth time, and
+               when the lock ends, after which another member gets them
+
+A partition that nobody has fetched from since the broker started tells only where
+it stands.
+
+  shoal share describe orders-workers
+  shoal share describe orders-workers --json
+
+Flags:
+${describeFlags(bootstrapFlags)}
+`;
+
+export const command: Command = {
+  help,
+  run: async (args) => {
+    const flagsFrom = args.findIndex((arg) => arg.startsWith('--'));
+    const words = flagsFrom < 0 ? args : args.slice(0, flagsFrom);
+    const { bootstrap, json } = parseFlags(bootstrapFlags, args.slice(words.length), process.env);
+    const [verb, groupId] = words;
+    if (verb !== 'describe') throw new UsageError(`${verb ?? 'a verb is needed:'} describe GROUP is what there is`);
+    if (words.length !== 2 || !groupId) throw new UsageError('one GROUP is needed: shoal share describe GROUP');
+    const client = await KafkaClient.connect(bootstrapEndpoint(bootstrap));
+    try {
+      const report = await readShareGroup(client, groupId);
+      process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : shareGroupText(report));
+      return 0;
+    } finally {
+      client.close();
+    }
+  },
+};

@@ -19,6 +19,7 @@ import { parseDurationMs } from './duration.ts';
 
 /** The coordinator's scope of a group's configs. */
 export const groupScope = (groupId: string): string => `group:${groupId}`;
+export const groupOfScope = (scope: string): string => scope.slice(groupScope('').length);
 
 export interface TimeBounds {
   readonly byDefault: number;

@@ -62,6 +62,7 @@ export interface CoordinatorStore {
   alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]): Errored[];
   alterConfigs(scope: string, changes: ConfigChanges): void;
   readConfigs(scope: string): Configs;
+  listConfigScopes(prefix: string): string[];
   allocateProducerIdBlock(size: number): { firstProducerId: bigint; size: number };
   loadGroups(): StoredGroup[];
   storeGroup(group: StoredGroup): Errored;
@@ -85,6 +86,7 @@ export const READ_OPERATIONS: ReadonlySet<StoreOperation> = new Set<StoreOperati
   'logSizes',
   'describeProducers',
   'readConfigs',
+  'listConfigScopes',
   'loadGroups',
   'fetchOffsets',
   'readShareStates',

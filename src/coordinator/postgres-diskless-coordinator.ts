@@ -332,6 +332,10 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
     this.#open();
     return this.#topics.readConfigs(scope);
   }
+  async listConfigScopes(prefix: string) {
+    this.#open();
+    return this.#topics.listConfigScopes(prefix);
+  }
   async allocateProducerIdBlock(size: number) {
     this.#open();
     return this.#topics.allocateProducerIdBlock(size);

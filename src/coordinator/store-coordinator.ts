@@ -132,6 +132,9 @@ export class StoreCoordinator implements DisklessCoordinator {
   readConfigs(scope: string): Promise<Configs> {
     return this.#call('readConfigs', scope);
   }
+  listConfigScopes(prefix: string) {
+    return this.#call('listConfigScopes', prefix);
+  }
   allocateProducerIdBlock(size: number) {
     return this.#call('allocateProducerIdBlock', size);
   }

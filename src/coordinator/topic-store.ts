@@ -44,4 +44,6 @@ export interface TopicStore {
   /** Settings of the cluster and of groups, by scope (`broker`, `group:<id>`): a value sets, null removes. */
   alterConfigs(scope: string, changes: Readonly<Record<string, string | null>>): Promise<void>;
   readConfigs(scope: string): Promise<Readonly<Record<string, string>>>;
+  /** The scopes that begin with `prefix` and have something set, in no order. */
+  listConfigScopes(prefix: string): Promise<string[]>;
 }

@@ -27,6 +27,7 @@ import { incrementalAlterConfigs } from './messages/incremental-alter-configs.ts
 import { initProducerId } from './messages/init-producer-id.ts';
 import { joinGroup } from './messages/join-group.ts';
 import { leaveGroup } from './messages/leave-group.ts';
+import { listConfigResources } from './messages/list-config-resources.ts';
 import { listGroups } from './messages/list-groups.ts';
 import { listOffsets } from './messages/list-offsets.ts';
 import { listPartitionReassignments } from './messages/list-partition-reassignments.ts';
@@ -78,6 +79,7 @@ export const apis = {
   describeProducers,
   consumerGroupHeartbeat,
   consumerGroupDescribe,
+  listConfigResources,
   describeTopicPartitions,
   shareGroupHeartbeat,
   shareGroupDescribe,

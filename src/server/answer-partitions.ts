@@ -1,4 +1,5 @@
 /** Requests about partitions: asks once for all that can be asked for, and puts the answers back into request order. */
+import { ApiError } from '../common/errors.ts';
 
 export interface PartitionQuestions<T, P, Q, R, A> {
   readonly topics: readonly T[];
@@ -10,9 +11,20 @@ export interface PartitionQuestions<T, P, Q, R, A> {
   readonly answer: (partition: P, result: R) => A;
 }
 
-/** Element i belongs to topic i, and in it element j to its partition j. */
+/** More than any client has reason to name at once: each costs the coordinator a look. */
+const MAX_PARTITIONS_PER_REQUEST = 100_000;
+
+/**
+ * Element i belongs to topic i, and in it element j to its partition j.
+ * @throws ApiError INVALID_REQUEST for too many partitions
+ */
 export async function answerPartitions<T, P, Q, R, A>(questions: PartitionQuestions<T, P, Q, R, A>): Promise<A[][]> {
   const { topics, partitionsOf, look, ask, answer } = questions;
+  const partitions = topics.reduce((sum, topic) => sum + partitionsOf(topic).length, 0);
+  if (partitions > MAX_PARTITIONS_PER_REQUEST) {
+    const message = `${partitions} partitions stand in one request; at most ${MAX_PARTITIONS_PER_REQUEST} are allowed`;
+    throw new ApiError('INVALID_REQUEST', message);
+  }
   const looked = topics.map((topic) =>
     partitionsOf(topic).map((partition) => ({ partition, ...look(topic, partition) })),
   );

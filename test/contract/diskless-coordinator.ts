@@ -798,6 +798,11 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         if (harness.survivesReopening) await reopen();
         expect(await coordinator.readConfigs('group:g')).toEqual({ b: '2', c: '3' });
         expect(await coordinator.readConfigs('broker')).toEqual({});
+        await coordinator.alterConfigs('group:h', { a: '1' });
+        await coordinator.alterConfigs('group:gone', { a: '1' });
+        await coordinator.alterConfigs('group:gone', { a: null });
+        expect((await coordinator.listConfigScopes('group:')).sort()).toEqual(['group:g', 'group:h']);
+        expect(await coordinator.listConfigScopes('group%')).toEqual([]);
       });
     });
 

@@ -4,6 +4,7 @@ import { Errors } from '../../src/common/errors.ts';
 import { alterConfigs } from '../../src/protocol/messages/alter-configs.ts';
 import { describeConfigs } from '../../src/protocol/messages/describe-configs.ts';
 import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
+import { listConfigResources } from '../../src/protocol/messages/list-config-resources.ts';
 import { ConfigResourceType, ConfigSource } from '../../src/server/configs/config-target.ts';
 import { ServerFixture, type ServerFixtureOptions } from './server-fixture.ts';
 import type { WireClient } from './wire-client.ts';
@@ -322,4 +323,49 @@ describe('AlterConfigs', () => {
     expect((await alterTo([])).errorCode).toBe(0);
     expect((await fixture.parts.metadata.listTopics())[0]!.configs).toEqual({});
   });
+});
+
+it('ListConfigResources tells what has configs', async () => {
+  const { client, fixture } = await open();
+  await createTopic(fixture, 't');
+  await alter(client, GROUP, 'g', [['share.delivery.count.limit', SET, '7']]);
+  const list = async (version: number, resourceTypes: number[] = []) => {
+    const answer = await client.call(listConfigResources, version, version === 0 ? {} : { resourceTypes });
+    return [answer.errorCode, answer.configResources.map((one) => [one.resourceType, one.resourceName])];
+  };
+  expect(await list(0)).toEqual([0, []]);
+  expect(await list(1, [GROUP, GROUP])).toEqual([0, [[GROUP, 'g']]]);
+  expect(await list(1)).toEqual([
+    0,
+    [
+      [TOPIC, 't'],
+      [BROKER, '3'],
+      [BROKER_LOGGER, '3'],
+      [GROUP, 'g'],
+    ],
+  ]);
+  expect(await list(1, [TOPIC, 99])).toEqual([Errors.UNSUPPORTED_VERSION, []]);
+});
+
+it('a message never outgrows the wire, whatever it quotes', async () => {
+  const { client, fixture } = await open();
+  await createTopic(fixture, 't');
+  const long = 'x'.repeat(32_767);
+  expect((await alter(client, TOPIC, 't', [['retention.ms', SET, long]])).errorMessage).toHaveLength(1_000);
+  expect((await alter(client, TOPIC, 't', [[long, SET, '1']])).errorCode).toBe(Errors.INVALID_CONFIG);
+  expect((await alter(client, TOPIC, long, [['retention.ms', SET, '1']])).errorCode).toBe(
+    Errors.INVALID_TOPIC_EXCEPTION,
+  );
+});
+
+it('too many resources in one request are refused', async () => {
+  const { client } = await open();
+  const resources = Array.from({ length: 10_001 }, (_, index) => ({
+    resourceType: GROUP,
+    resourceName: String(index),
+    configurationKeys: null,
+  }));
+  const { results } = await client.call(describeConfigs, 4, { resources });
+  expect(results).toHaveLength(10_001);
+  expect(results[0]).toMatchObject({ errorCode: Errors.INVALID_REQUEST, configs: [] });
 });

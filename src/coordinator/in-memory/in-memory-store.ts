@@ -285,6 +285,11 @@ export class InMemoryStore implements CoordinatorStore {
     return this.#configs.get(scope) ?? {};
   }
 
+  listConfigScopes(prefix: string): string[] {
+    const isSet = (scope: string): boolean => Object.keys(this.readConfigs(scope)).length > 0;
+    return [...this.#configs.keys()].filter((scope) => scope.startsWith(prefix) && isSet(scope));
+  }
+
   allocateProducerIdBlock(size: number): { firstProducerId: bigint; size: number } {
     validateBlockSize(size);
     const firstProducerId = this.#nextProducerId;

@@ -126,6 +126,14 @@ export class PostgresTopics {
     });
   }
 
+  async listConfigScopes(prefix: string): Promise<string[]> {
+    const rows = await this.#connections.query({
+      text: "SELECT scope FROM configs WHERE starts_with(scope, $1) AND configs <> '{}'",
+      values: [prefix],
+    });
+    return rows.map(({ scope }) => scope as string);
+  }
+
   async readConfigs(scope: string): Promise<Configs> {
     const [row] = await this.#connections.query({
       name: 'read_configs',

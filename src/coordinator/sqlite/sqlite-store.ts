@@ -286,6 +286,9 @@ export class SqliteStore implements CoordinatorStore {
   readConfigs(scope: string): Configs {
     return this.#topics.readConfigs(scope);
   }
+  listConfigScopes(prefix: string): string[] {
+    return this.#topics.listConfigScopes(prefix);
+  }
   allocateProducerIdBlock(size: number): { firstProducerId: bigint; size: number } {
     return this.#topics.allocateProducerIdBlock(size);
   }

@@ -89,6 +89,13 @@ export class TopicTable {
     return configs;
   }
 
+  listConfigScopes(prefix: string): string[] {
+    const rows = this.#database
+      .sql("SELECT scope FROM configs WHERE substr(scope, 1, length(?1)) = ?1 AND configs <> '{}'")
+      .all(prefix);
+    return rows.map(({ scope }) => scope as string);
+  }
+
   alterConfigs(scope: string, changes: ConfigChanges): void {
     const configs = applyConfigChanges(this.readConfigs(scope), changes);
     this.#database.sql('INSERT OR REPLACE INTO configs VALUES (?, ?)').run(scope, JSON.stringify(configs));

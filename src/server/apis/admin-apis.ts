@@ -12,6 +12,7 @@ import { describeProducersHandler } from './describe-producers.ts';
 import { describeTopicPartitionsHandler } from './describe-topic-partitions.ts';
 import { electLeadersHandler } from './elect-leaders.ts';
 import { incrementalAlterConfigsHandler } from './incremental-alter-configs.ts';
+import { listConfigResourcesHandler } from './list-config-resources.ts';
 import { listPartitionReassignmentsHandler } from './list-partition-reassignments.ts';
 import { saslHandshakeHandler } from './sasl-handshake.ts';
 
@@ -28,6 +29,7 @@ export function adminApis(broker: Broker): ApiModule {
     describeTopicPartitionsHandler,
     electLeadersHandler,
     incrementalAlterConfigsHandler,
+    listConfigResourcesHandler,
     listPartitionReassignmentsHandler,
     saslHandshakeHandler,
   ];

@@ -2,8 +2,9 @@
 import { alterConfigs } from '../../protocol/messages/alter-configs.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import { alterResources, alterResult } from '../configs/alter-resources.ts';
+import { alterResources } from '../configs/alter-resources.ts';
 import { replacingChanges } from '../configs/config-changes.ts';
+import { resourceResult } from '../configs/per-resource.ts';
 
 export function alterConfigsHandler(broker: Broker): ApiHandler {
   return apiHandler<typeof alterConfigs>({
@@ -14,6 +15,6 @@ export function alterConfigsHandler(broker: Broker): ApiHandler {
       );
       return { responses };
     },
-    errorResponse: (error, { resources }) => ({ responses: resources.map((one) => alterResult(one, error, null)) }),
+    errorResponse: (error, { resources }) => ({ responses: resources.map((one) => resourceResult(one, error, null)) }),
   });
 }

@@ -6,6 +6,7 @@ import { createPartitions } from '../../protocol/messages/create-partitions.ts';
 import { withinTimeout } from '../admin-timeout.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { errorMessage } from '../error-message.ts';
 import { tooManyPartitions } from '../partition-limits.ts';
 import { assignmentProblem } from '../replica-assignment.ts';
 
@@ -66,5 +67,5 @@ function refusalOf(broker: Broker, topic: Topic, index: TopicIndex, twice: Reado
 }
 
 function result({ name }: Topic, { error, message }: Refusal): Result {
-  return { name, errorCode: error, errorMessage: message === '' ? null : message };
+  return { name, errorCode: error, errorMessage: errorMessage(message) };
 }

@@ -11,6 +11,7 @@ import type { Broker } from '../broker.ts';
 import { readBrokerDefaults } from '../configs/broker-configs.ts';
 import { describeTarget } from '../configs/describe-target.ts';
 import { configsOfNewTopic, topicTarget } from '../configs/topic-configs.ts';
+import { errorMessage } from '../error-message.ts';
 import { tooManyPartitions } from '../partition-limits.ts';
 import { assignmentProblem } from '../replica-assignment.ts';
 import { isInternalTopic } from '../topic-names.ts';
@@ -110,7 +111,7 @@ function checkAssignments({ nodeId }: Broker, { numPartitions, replicationFactor
 }
 
 function failed({ name }: CreatableTopic, { error, message }: Refusal): CreatableTopicResult {
-  return { name, topicId: ZERO_UUID, errorCode: error, errorMessage: message === '' ? null : message };
+  return { name, topicId: ZERO_UUID, errorCode: error, errorMessage: errorMessage(message) };
 }
 
 function succeeded({ name, partitions, configs = {} }: NewTopic, topicId: string, brokers: Configs) {

@@ -4,8 +4,10 @@ import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { deleteTopics } from '../../protocol/messages/delete-topics.ts';
+import { withinTimeout } from '../admin-timeout.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { errorMessage } from '../error-message.ts';
 
 type DeleteTopicsRequest = RequestOf<typeof deleteTopics>;
 type DeletableTopicResult = ResponseOf<typeof deleteTopics>['responses'][number];
@@ -30,7 +32,8 @@ export function deleteTopicsHandler(broker: Broker): ApiHandler {
       const references = referencesOf(request);
       const found = references.map((reference) => find(topics, reference));
       const unique = standingOnce(found.filter((one) => typeof one === 'string'));
-      const results = unique.length === 0 ? [] : await broker.engine.deleteTopics(unique);
+      const work = unique.length === 0 ? Promise.resolve([]) : broker.engine.deleteTopics(unique);
+      const results = await withinTimeout(broker.time, request.timeoutMs, work);
       const byId = new Map(unique.map((id, index) => [id, results[index]!]));
       return {
         responses: references.map((reference, index) => {
@@ -77,6 +80,6 @@ function respond(topics: TopicIndex, reference: Reference, { error, message }: R
     name: topic?.name ?? name,
     topicId: topic?.topicId ?? topicId,
     errorCode: error,
-    errorMessage: message === '' ? null : message,
+    errorMessage: message === null ? null : errorMessage(message),
   };
 }

@@ -1,5 +1,4 @@
 /** DescribeConfigs: of topics, groups and brokers (src/server/configs/). */
-import { ApiError, Errors } from '../../common/errors.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { describeConfigs } from '../../protocol/messages/describe-configs.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
@@ -8,6 +7,7 @@ import { requireOwnId } from '../configs/broker-configs.ts';
 import { ConfigResourceType } from '../configs/config-target.ts';
 import { describeTarget } from '../configs/describe-target.ts';
 import { ConfigTargets } from '../configs/open-target.ts';
+import { perResource, resourceResult } from '../configs/per-resource.ts';
 
 type Request = RequestOf<typeof describeConfigs>;
 type Resource = Request['resources'][number];
@@ -19,32 +19,17 @@ export function describeConfigsHandler(broker: Broker): ApiHandler {
 
     async handle(request) {
       const targets = new ConfigTargets(broker);
-      return { results: await Promise.all(request.resources.map((one) => result(broker, targets, request, one))) };
+      const described = await perResource(request.resources, (one) => describe(broker, targets, request, one));
+      return { results: described.map(({ result, worked }) => ({ ...result, configs: worked ?? [] })) };
     },
 
-    errorResponse: (errorCode, { resources }) => ({
-      results: resources.map(({ resourceType, resourceName }) => ({
-        errorCode,
-        resourceType,
-        resourceName,
-        configs: [],
-      })),
+    errorResponse: (error, { resources }) => ({
+      results: resources.map((one) => ({ ...resourceResult(one, error, null), configs: [] })),
     }),
   });
 }
 
 /** Names that there are not among `configurationKeys` are passed over, as Kafka does. */
-async function result(broker: Broker, targets: ConfigTargets, request: Request, resource: Resource): Promise<Result> {
-  const { resourceType, resourceName } = resource;
-  try {
-    const configs = await describe(broker, targets, request, resource);
-    return { errorCode: Errors.NONE, resourceType, resourceName, configs };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return { errorCode: error.errorCode, errorMessage: error.message, resourceType, resourceName, configs: [] };
-  }
-}
-
 async function describe(
   broker: Broker,
   targets: ConfigTargets,

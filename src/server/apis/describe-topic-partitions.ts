@@ -41,7 +41,8 @@ function page(broker: Broker, index: TopicIndex, { topics, responsePartitionLimi
     if (left === 0) return { topics: described, nextCursor: { topicName: name, partitionIndex: first } };
     const topic = describe(broker, index, name, first, left);
     described.push(topic);
-    left -= topic.partitions.length;
+    // What there is not counts, too, so that no list of names makes a page endless.
+    left -= Math.max(1, topic.partitions.length);
     const next = first + topic.partitions.length;
     if (next < (index.byName(name)?.partitions ?? 0)) {
       return { topics: described, nextCursor: { topicName: name, partitionIndex: next } };

@@ -1,51 +1,29 @@
 /** What AlterConfigs and IncrementalAlterConfigs have in common: each resource is changed whole or not at all. */
 import type { ConfigChanges } from '../../common/config-definition.ts';
-import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
+import { ApiError } from '../../common/errors.ts';
 import type { Broker } from '../broker.ts';
 import { ConfigResourceType, type ConfigTarget } from './config-target.ts';
-import { type ConfigResource, ConfigTargets } from './open-target.ts';
-
-export interface AlterResult extends ConfigResource {
-  readonly errorCode: ErrorCode;
-  readonly errorMessage: string | null;
-}
+import { ConfigTargets } from './open-target.ts';
+import { type ConfigResource, perResource, type ResourceResult } from './per-resource.ts';
 
 /**
  * Result i belongs to resource i. `changesOf` checks; nothing is written with `validateOnly`. What is written is durable
- * when this resolves, and one resource's failure does not touch another's.
+ * when this resolves.
  */
-export function alterResources<R extends ConfigResource>(
+export async function alterResources<R extends ConfigResource>(
   broker: Broker,
   resources: readonly R[],
   validateOnly: boolean,
   changesOf: (target: ConfigTarget, resource: R) => ConfigChanges,
-): Promise<AlterResult[]> {
+): Promise<ResourceResult[]> {
   const targets = new ConfigTargets(broker);
-  const twice = standingTwice(resources);
-  return Promise.all(
-    resources.map(async (resource) => {
-      try {
-        if (twice.has(keyOf(resource)))
-          throw new ApiError('INVALID_REQUEST', 'the resource stands twice in the request');
-        refuseLoggers(resource);
-        const target = await targets.open(resource);
-        const changes = changesOf(target, resource);
-        if (!validateOnly && Object.keys(changes).length > 0) await target.write(changes);
-        return alterResult(resource, Errors.NONE, null);
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        return alterResult(resource, error.errorCode, error.message);
-      }
-    }),
-  );
-}
-
-export function alterResult(
-  { resourceType, resourceName }: ConfigResource,
-  errorCode: ErrorCode,
-  message: string | null,
-) {
-  return { errorCode, errorMessage: message, resourceType, resourceName };
+  const altered = await perResource(resources, async (resource) => {
+    refuseLoggers(resource);
+    const target = await targets.open(resource);
+    const changes = changesOf(target, resource);
+    if (!validateOnly && Object.keys(changes).length > 0) await target.write(changes);
+  });
+  return altered.map(({ result }) => result);
 }
 
 function refuseLoggers({ resourceType }: ConfigResource): void {
@@ -54,11 +32,4 @@ function refuseLoggers({ resourceType }: ConfigResource): void {
     'INVALID_REQUEST',
     'log levels are given when the broker starts and cannot be changed while it runs',
   );
-}
-
-const keyOf = ({ resourceType, resourceName }: ConfigResource): string => `${resourceType}:${resourceName}`;
-
-function standingTwice(resources: readonly ConfigResource[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  return new Set(resources.map(keyOf).filter((key) => seen.size === seen.add(key).size));
 }

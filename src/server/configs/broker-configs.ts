@@ -22,7 +22,7 @@ import { DEFAULT_PRODUCER_ID_EXPIRATION_MS } from '../../coordinator/producer-st
 import { answered } from '../../engine/coordinator-failure.ts';
 import { defaultGroupSettings, type GroupSettings } from '../../group/group-settings.ts';
 import type { Broker, Endpoint } from '../broker.ts';
-import { defaultServerLimits } from '../server-limits.ts';
+import { defaultServerLimits, type ServerLimits } from '../server-limits.ts';
 import { ConfigSource, type ConfigSynonym, type ConfigTarget } from './config-target.ts';
 import { topicConfigRefusal } from './topic-configs.ts';
 
@@ -91,89 +91,154 @@ function inherited({ name, defaultValue, given }: BrokerConfig, defaults: Config
   return synonyms;
 }
 
-function define(
-  name: string,
-  type: ConfigType,
-  defaultValue: string,
-  value: string = defaultValue,
-  problem: ConfigCheck = anything,
-): BrokerConfig {
-  const documentation = `Kafka's ${name}.`;
-  const given = value === defaultValue ? undefined : value;
-  return { name, type, defaultValue, given, support: 'honoured', documentation, brokerSynonym: undefined, problem };
+interface BrokerConfigRow {
+  readonly name: string;
+  readonly type: ConfigType;
+  readonly defaultValue: string;
+  readonly documentation: string;
+  /** What this host is set to. @default the default */
+  readonly value?: string;
+  /** Where it can be changed. @default anything */
+  readonly problem?: ConfigCheck;
+}
+
+function define({ value, problem, ...row }: BrokerConfigRow): BrokerConfig {
+  const given = value === row.defaultValue ? undefined : value;
+  return { ...row, given, support: 'honoured', brokerSynonym: undefined, problem: problem ?? anything };
 }
 
 /** By name; read per request, for the advertised listener is known once the server listens. */
 function brokerConfigDefinitions(broker: Broker): ConfigDefinitions {
   const all = [
-    ...topicDefaults(),
-    ...shareGroupDefaults(),
+    ...defaultsOf(topicConfigDefinitions),
+    ...defaultsOf(shareGroupConfigDefinitions),
     ...groupConfigs(broker.groupSettings),
-    ...limits(broker),
+    ...clusterRows,
     ...identity(broker),
-    ...deadLetterClusterConfigs.map(({ name, type, defaultValue, problem }) =>
-      define(name, type, defaultValue, undefined, problem),
-    ),
-    define('auto.create.topics.enable', 'boolean', 'true', String(broker.settings.autoCreateTopicsEnable)),
-    define('default.replication.factor', 'int', '1'),
-    define('delete.topic.enable', 'boolean', 'true'),
-    define('fetch.max.bytes', 'int', '57671680', String(broker.settings.fetchMaxBytes)),
-    define('log.dirs', 'list', LOG_DIR),
-    define(
-      'max.incremental.fetch.session.cache.slots',
-      'int',
-      '1000',
-      String(broker.settings.maxIncrementalFetchSessionCacheSlots),
-    ),
-    define('num.partitions', 'int', '1', String(broker.settings.numPartitions)),
-    define('producer.id.expiration.ms', 'int', String(DEFAULT_PRODUCER_ID_EXPIRATION_MS), undefined, integer('int', 1)),
-  ];
+    ...topicRows(broker),
+    ...limits(broker),
+  ].map(define);
   return new Map(all.sort((a, b) => (a.name < b.name ? -1 : 1)).map((config) => [config.name, config]));
 }
 
-function identity({ nodeId, rack, listener, advertisedListener }: Broker): BrokerConfig[] {
+const clusterRows: readonly BrokerConfigRow[] = [
+  ...deadLetterClusterConfigs.map((row) => ({ ...row, documentation: 'Of dead-letter queues (KIP-1191).' })),
+  {
+    name: 'producer.id.expiration.ms',
+    type: 'int',
+    defaultValue: String(DEFAULT_PRODUCER_ID_EXPIRATION_MS),
+    documentation: 'How long the state of an idle producer is kept.',
+    problem: integer('int', 1),
+  },
+];
+
+function identity({ nodeId, rack, listener, advertisedListener }: Broker): BrokerConfigRow[] {
   const url = ({ host, port }: Endpoint): string => `PLAINTEXT://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const id = {
+    type: 'int',
+    defaultValue: '-1',
+    value: String(nodeId),
+    documentation: 'The id of this broker.',
+  } as const;
   return [
-    define('advertised.listeners', 'list', '', url(advertisedListener)),
-    define('broker.id', 'int', '-1', String(nodeId)),
-    define('broker.rack', 'string', '', rack ?? ''),
-    define('listeners', 'list', 'PLAINTEXT://:9092', url(listener)),
-    define('node.id', 'int', '-1', String(nodeId)),
+    { name: 'broker.id', ...id },
+    { name: 'node.id', ...id },
+    {
+      name: 'broker.rack',
+      type: 'string',
+      defaultValue: '',
+      value: rack ?? '',
+      documentation: 'The rack or zone that this broker is in.',
+    },
+    {
+      name: 'listeners',
+      type: 'list',
+      defaultValue: 'PLAINTEXT://:9092',
+      value: url(listener),
+      documentation: 'Where it listens.',
+    },
+    {
+      name: 'advertised.listeners',
+      type: 'list',
+      defaultValue: '',
+      value: url(advertisedListener),
+      documentation: 'Where clients are told to connect.',
+    },
   ];
 }
 
-function limits({ limits: given }: Broker): BrokerConfig[] {
-  const rows = [
-    ['socket.request.max.bytes', 'int', 'socketRequestMaxBytes'],
-    ['queued.max.request.bytes', 'long', 'queuedMaxRequestBytes'],
-    ['max.connections', 'int', 'maxConnections'],
-    ['connections.max.idle.ms', 'long', 'connectionsMaxIdleMs'],
-  ] as const;
-  return rows.map(([name, type, key]) => define(name, type, String(defaultServerLimits[key]), String(given[key])));
+function topicRows({ settings }: Broker): BrokerConfigRow[] {
+  return [
+    {
+      name: 'auto.create.topics.enable',
+      type: 'boolean',
+      defaultValue: 'true',
+      value: String(settings.autoCreateTopicsEnable),
+      documentation: 'Whether a topic is made when a client first asks for it.',
+    },
+    {
+      name: 'default.replication.factor',
+      type: 'int',
+      defaultValue: '1',
+      documentation: 'Always 1: the object storage keeps the copies.',
+    },
+    { name: 'delete.topic.enable', type: 'boolean', defaultValue: 'true', documentation: 'Topics can be deleted.' },
+    {
+      name: 'log.dirs',
+      type: 'list',
+      defaultValue: LOG_DIR,
+      documentation: 'What stands for the object storage in DescribeLogDirs.',
+    },
+    {
+      name: 'num.partitions',
+      type: 'int',
+      defaultValue: '1',
+      value: String(settings.numPartitions),
+      documentation: 'Partitions of a topic that is made without a number.',
+    },
+  ];
+}
+
+function limits({ limits: given, settings }: Broker): BrokerConfigRow[] {
+  const row = (name: string, type: ConfigType, byDefault: number, value: number, documentation: string) => ({
+    name,
+    type,
+    defaultValue: String(byDefault),
+    value: String(value),
+    documentation,
+  });
+  const ofServer = (name: string, type: ConfigType, key: keyof ServerLimits, documentation: string) =>
+    row(name, type, defaultServerLimits[key], given[key], documentation);
+  const sessions = settings.maxIncrementalFetchSessionCacheSlots;
+  return [
+    ofServer(
+      'connections.max.idle.ms',
+      'long',
+      'connectionsMaxIdleMs',
+      'A connection without a request ends after it.',
+    ),
+    ofServer('max.connections', 'int', 'maxConnections', 'Further connections are closed at once.'),
+    ofServer('queued.max.request.bytes', 'long', 'queuedMaxRequestBytes', 'Requests that are not answered yet.'),
+    ofServer('socket.request.max.bytes', 'int', 'socketRequestMaxBytes', 'The largest request.'),
+    row('fetch.max.bytes', 'int', 57_671_680, settings.fetchMaxBytes, 'What one Fetch gets at most.'),
+    row('max.incremental.fetch.session.cache.slots', 'int', 1_000, sessions, 'Fetch sessions (KIP-227) at a time.'),
+  ];
 }
 
 /** `groupConsumerMaxSize` is `group.consumer.max.size`, and so on. */
-function groupConfigs(settings: GroupSettings): BrokerConfig[] {
-  return Object.entries(defaultGroupSettings).map(([key, byDefault]) => {
-    const name = key.replace(/[A-Z]/g, (letter) => `.${letter.toLowerCase()}`);
-    const type = typeof byDefault === 'number' ? 'int' : 'string';
-    return define(name, type, String(byDefault), String(settings[key as keyof GroupSettings]));
-  });
+function groupConfigs(settings: GroupSettings): BrokerConfigRow[] {
+  return Object.entries(defaultGroupSettings).map(([key, byDefault]) => ({
+    name: key.replace(/[A-Z]/g, (letter) => `.${letter.toLowerCase()}`),
+    type: typeof byDefault === 'number' ? 'int' : 'string',
+    defaultValue: String(byDefault),
+    value: String(settings[key as keyof GroupSettings]),
+    documentation: 'Of the group coordinator.',
+  }));
 }
 
-/** Where topics get their defaults from. */
-function topicDefaults(): BrokerConfig[] {
-  return defaultsOf(topicConfigDefinitions);
-}
-
-function shareGroupDefaults(): BrokerConfig[] {
-  return defaultsOf(shareGroupConfigDefinitions);
-}
-
-function defaultsOf(definitions: ConfigDefinitions): BrokerConfig[] {
-  return [...definitions.values()]
-    .filter(({ brokerSynonym }) => brokerSynonym !== undefined)
-    .map(({ brokerSynonym, type, defaultValue, problem }) =>
-      define(brokerSynonym!, type, defaultValue, undefined, problem),
-    );
+/** Where topics and groups get their defaults from. */
+function defaultsOf(definitions: ConfigDefinitions): BrokerConfigRow[] {
+  return [...definitions.values()].flatMap(({ brokerSynonym, type, defaultValue, documentation, problem }) =>
+    brokerSynonym === undefined ? [] : [{ name: brokerSynonym, type, defaultValue, documentation, problem }],
+  );
 }

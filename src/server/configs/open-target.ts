@@ -5,12 +5,8 @@ import type { Broker } from '../broker.ts';
 import { openBrokerTarget, readBrokerDefaults } from './broker-configs.ts';
 import { ConfigResourceType, type ConfigTarget } from './config-target.ts';
 import { groupDefinitions, openGroupTarget } from './group-configs.ts';
+import type { ConfigResource } from './per-resource.ts';
 import { openTopicTarget } from './topic-configs.ts';
-
-export interface ConfigResource {
-  readonly resourceType: number;
-  readonly resourceName: string;
-}
 
 export class ConfigTargets {
   readonly #broker: Broker;

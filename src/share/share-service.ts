@@ -28,7 +28,7 @@ import type {
 import type { SharePartitionConfig } from './share-partition.ts';
 import { type LedPartition, SharePartitions, type SharePartitionsOptions } from './share-partitions.ts';
 import { type ShareLogReader, ShareRead } from './share-read.ts';
-import { type ShareSession, ShareSessions } from './share-session.ts';
+import { type ShareSession, ShareSessionEpoch, ShareSessions } from './share-session.ts';
 
 export interface ShareServiceOptions extends SharePartitionsOptions {
   readonly reader: ShareLogReader;
@@ -40,6 +40,9 @@ export interface ShareServiceOptions extends SharePartitionsOptions {
   /** The earliest offset of a partition, when a read was out of range. */
   earliestOffset(topicIdPartition: TopicIdPartition): Promise<{ readonly error: ErrorCode; readonly offset: number }>;
 }
+
+/** Bounds what one client can make this process hold; Kafka knows no bound. */
+const MAX_SESSION_PARTITIONS = 100_000;
 
 const NOTHING: ShareFetchResult['release'] = () => {};
 
@@ -67,7 +70,7 @@ export class ShareService {
 
   async shareFetch(request: ShareFetchRequest, options: { signal?: AbortSignal } = {}): Promise<ShareFetchResult> {
     const lockMs = this.#config(request.groupId).lockTimeoutMs;
-    const invalid = checkRequest(request) || checkRenew(request);
+    const invalid = checkRequest(request) || checkRenew(request) || this.#checkSize(request);
     if (invalid) return refused(Errors.INVALID_REQUEST, invalid, lockMs);
     const hasAcknowledgements = request.partitions.some(({ acknowledgements }) => acknowledgements.length > 0);
     const outcome = this.#sessions.fetch({
@@ -80,7 +83,7 @@ export class ShareService {
     });
     if (!outcome.context) {
       // A client that is told at once that there is no room would ask again at once.
-      if (outcome.error === Errors.SHARE_SESSION_LIMIT_REACHED) await sleep(this.#options.time, request.maxWaitMs);
+      if (outcome.error === Errors.SHARE_SESSION_LIMIT_REACHED) await this.#pause(request.maxWaitMs, options.signal);
       return refused(outcome.error, describeRefusal(outcome.error, this.#options.maxShareSessions), lockMs);
     }
 
@@ -100,6 +103,19 @@ export class ShareService {
       partitions: answers(acknowledged, fetched.data),
       release: fetched.release,
     };
+  }
+
+  /** What a session would hold is bounded before it holds it. */
+  #checkSize({ groupId, memberId, sessionEpoch, partitions }: ShareFetchRequest): string {
+    const goesOn = sessionEpoch !== ShareSessionEpoch.OPEN;
+    const held = goesOn ? (this.#sessions.get(groupId, memberId)?.partitions.size ?? 0) : 0;
+    if (held + partitions.length <= MAX_SESSION_PARTITIONS) return '';
+    return `a share session has ${MAX_SESSION_PARTITIONS} partitions at most; ${held} and ${partitions.length} more are too many`;
+  }
+
+  /** Nobody has to be kept waiting who is not there any more. */
+  #pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return sleep(this.#options.time, Math.max(0, delayMs), signal).catch(() => {});
   }
 
   async shareAcknowledge(request: ShareAcknowledgeRequest): Promise<ShareAcknowledgeResult> {

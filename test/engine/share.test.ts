@@ -178,4 +178,18 @@ describe('share fetches', () => {
     const third = await EngineFixture.open({ over: fixture });
     expect(seen(await new ShareMember(third.engine, GROUP, 'm2').fetch([partition])).values).toEqual(['new']);
   });
+
+  it('are refused past the sessions of a broker, at once for a client that is gone, and past the partitions of one', async () => {
+    const { partition, member } = await open({ settings: { groupShareMaxShareSessions: 1 } });
+    expect((await member('m1').fetch([partition])).error).toBe(Errors.NONE);
+    const second = member('m2');
+    expect((await second.fetch([partition], { maxWaitMs: 1 })).error).toBe(Errors.SHARE_SESSION_LIMIT_REACHED);
+    const gone = AbortSignal.abort(new Error('gone'));
+    const waiting = second.fetch([partition], { maxWaitMs: 2 ** 31 - 1 }, gone);
+    expect((await waiting).error).toBe(Errors.SHARE_SESSION_LIMIT_REACHED);
+    const many = Array.from({ length: 100_001 }, (_, index) => ({ ...partition, partition: index }));
+    const refused = await member('m1').fetch(many);
+    expect(refused.error).toBe(Errors.INVALID_REQUEST);
+    expect(refused.message).toContain('100000 partitions at most');
+  });
 });

@@ -3,16 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import { alterShareGroupOffsets } from '../../src/protocol/messages/alter-share-group-offsets.ts';
 import { apiVersions } from '../../src/protocol/messages/api-versions.ts';
+import { createTopics } from '../../src/protocol/messages/create-topics.ts';
 import { deleteGroups } from '../../src/protocol/messages/delete-groups.ts';
 import { deleteShareGroupOffsets } from '../../src/protocol/messages/delete-share-group-offsets.ts';
 import { describeShareGroupOffsets } from '../../src/protocol/messages/describe-share-group-offsets.ts';
 import { findCoordinator } from '../../src/protocol/messages/find-coordinator.ts';
 import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
 import { listGroups } from '../../src/protocol/messages/list-groups.ts';
+import { produce } from '../../src/protocol/messages/produce.ts';
 import { shareGroupDescribe } from '../../src/protocol/messages/share-group-describe.ts';
 import { batchOf, EngineFixture } from '../support/engine-fixture.ts';
+import { buildBatch } from '../support/record-batches.ts';
+import { GroupBroker } from './group-broker.ts';
 import { ServerFixture } from './server-fixture.ts';
 import { acquiredOf, ShareClient } from './share-client.ts';
+import { WireClient } from './wire-client.ts';
 
 const GROUP = 'queue-readers';
 const SET = 0;
@@ -203,6 +208,44 @@ describe('offsets of share groups', () => {
     ]);
     expect(responses[0]!.topicId).toBe(topicId);
     expect(await fixture.parts.metadata.listSharePartitions(GROUP)).toEqual([]);
+  });
+});
+
+describe('a host that goes down and comes back', () => {
+  it('knows its members, and delivers what was held but nothing that was accepted', async () => {
+    const broker = await GroupBroker.open();
+    try {
+      const before = await WireClient.connect({ host: '127.0.0.1', port: broker.port });
+      const topics = [{ name: 'queue', numPartitions: 1, replicationFactor: 1, assignments: [], configs: [] }];
+      const created = await before.call(createTopics, 7, { topics, timeoutMs: 5_000, validateOnly: false });
+      const { topicId } = created.topics[0]!;
+      const member = new ShareClient(before, GROUP, 'member');
+      await member.heartbeat(['queue']);
+      await member.fetch(topicId, [0], [], {});
+      const partitionData = [{ index: 0, records: [buildBatch(batchOf('a', 'b', 'c'))] }];
+      const produced = { acks: -1, timeoutMs: 5_000, topicData: [{ topicId, partitionData }] };
+      await before.call(produce, 13, produced);
+      expect(acquiredOf(await member.fetch(topicId, [], [], {})).acquired).toEqual(['0: 0-2×1']);
+      await member.acknowledge(topicId, [{ first: 1, last: 1, types: [1] }]);
+      await broker.restart();
+
+      const after = await WireClient.connect({ host: '127.0.0.1', port: broker.port });
+      const again = new ShareClient(after, GROUP, 'member');
+      again.memberEpoch = member.memberEpoch;
+      expect(await again.heartbeat(null)).toMatchObject({ errorCode: 0, memberEpoch: 1, assignment: null });
+      again.sessionEpoch = member.sessionEpoch;
+      expect((await again.fetch(topicId, [], [], {})).errorCode).toBe(Errors.SHARE_SESSION_NOT_FOUND);
+      again.sessionEpoch = 0;
+      const delivered = (await again.fetch(topicId, [0], [], {})).responses[0]!.partitions[0]!;
+      const offsets = delivered.acquiredRecords.map((one) => [Number(one.firstOffset), Number(one.lastOffset)]);
+      expect(offsets).toEqual([
+        [0, 0],
+        [2, 2],
+      ]);
+      after[Symbol.dispose]();
+    } finally {
+      await broker.close();
+    }
   });
 });
 

@@ -24,9 +24,10 @@ export class ShareMember {
   async fetch(
     partitions: readonly TopicIdPartition[],
     more: Partial<ShareFetchRequest> = {},
+    signal?: AbortSignal,
   ): Promise<ShareFetchResult> {
     const opening = this.epoch === 0;
-    const result = await this.#engine.shareFetch({
+    const request: ShareFetchRequest = {
       groupId: this.#groupId,
       memberId: this.id,
       sessionEpoch: this.epoch,
@@ -41,7 +42,8 @@ export class ShareMember {
       batchSize: 500,
       acquireMode: 'batch_optimized',
       ...more,
-    });
+    };
+    const result = await this.#engine.shareFetch(request, signal && { signal });
     if (result.error === Errors.NONE) this.epoch++;
     return result;
   }

@@ -37,9 +37,8 @@ export class ShareGroupOffsets {
    * knows of them are found by the next attempt and left as they are. @throws CoordinatorError, ApiError
    */
   async initialize(group: ShareGroup): Promise<void> {
-    const starts = group.uninitialized;
-    if (starts.length === 0) return;
-    const errors = await this.#states.initialize(group.groupId, group.epoch, starts);
+    const starts = group.findUninitialized();
+    const errors = starts.length === 0 ? [] : await this.#states.initialize(group.groupId, group.epoch, starts);
     const failed = errors.find((error) => error !== Errors.NONE);
     if (failed !== undefined) {
       throw new ApiError(errorName(failed), `share partitions of group "${group.groupId}" got no state`);

@@ -7,7 +7,7 @@
  * an epoch: what a member may acknowledge is decided by the share partition's leader alone.
  *
  * The group also knows which share partitions have a state. Those that a subscription brings in are named by
- * `uninitialized`, and get one before the answer that assigns them is sent.
+ * `findUninitialized`, and get one before the answer that assigns them is sent.
  */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
@@ -45,6 +45,8 @@ export class ShareGroup implements GroupMachine {
   readonly #context: GroupContext;
   readonly #members = new Map<string, ShareMember>();
   readonly #initialized = new Map<Uuid, number>();
+  /** Up to this group epoch everything has a state: whatever brings something new in raises the epoch. */
+  #initializedEpoch = -1;
   #topics: TopicIndex;
   #groupEpoch = 0;
   #targetEpoch = 0;
@@ -248,7 +250,8 @@ export class ShareGroup implements GroupMachine {
    * What members are subscribed to and has no state yet. A topic that is new to the group starts where the group's
    * configs say; a partition that was added to a known one starts at its first record, so that none is missed.
    */
-  get uninitialized(): readonly ShareStart[] {
+  findUninitialized(): readonly ShareStart[] {
+    if (this.#initializedEpoch === this.#groupEpoch) return [];
     const starts: ShareStart[] = [];
     for (const topicId of this.#allSubscribed()) {
       const known = this.#initialized.get(topicId) ?? 0;
@@ -260,8 +263,9 @@ export class ShareGroup implements GroupMachine {
     return starts;
   }
 
-  /** These have a state now. */
+  /** All that `findUninitialized` named have a state now. */
   noteInitialized(starts: readonly ShareStart[]): void {
+    this.#initializedEpoch = this.#groupEpoch;
     for (const { topicIdPartition } of starts) {
       this.#initialized.set(topicIdPartition.topicId, this.#partitionsOf(topicIdPartition.topicId));
       this.#changed = true;
@@ -270,6 +274,7 @@ export class ShareGroup implements GroupMachine {
 
   /** States of these topics were deleted: whoever subscribes next starts where the group's configs say. */
   forgetTopics(topicIds: readonly Uuid[]): void {
+    this.#initializedEpoch = -1;
     for (const topicId of topicIds) if (this.#initialized.delete(topicId)) this.#changed = true;
   }
 

@@ -95,6 +95,13 @@ export class GroupCoordinator {
     return new GroupCoordinator(registry, components, complete, time);
   }
 
+  /** Groups by protocol, empty ones included. */
+  counts(): Readonly<Record<Group['type'], number>> {
+    const counts: Record<Group['type'], number> = { classic: 0, consumer: 0, share: 0 };
+    for (const { type } of this.#registry.groups()) counts[type]++;
+    return counts;
+  }
+
   /** Resolves when the rebalance that it takes part in has gathered its members. */
   joinGroup(request: JoinGroupRequest): Promise<JoinGroupResult> {
     const refuse = (error: ErrorCode): JoinGroupResult => joinRefused(request.memberId, error);

@@ -1,5 +1,6 @@
 /** What the handlers of one broker share. Made by `startKafkaServer`; owns nothing, closes nothing. */
 import type { Logger } from '../common/logger.ts';
+import type { MetricsRegistry } from '../common/metrics-registry.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
@@ -47,4 +48,5 @@ export interface Broker {
   readonly time: Time;
   readonly random: Random;
   readonly logger: Logger;
+  readonly metrics: MetricsRegistry;
 }

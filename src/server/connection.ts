@@ -11,6 +11,7 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../common/logger.ts';
 import { MalformedError } from '../protocol/malformed-error.ts';
 import { CloseConnectionError } from './api-handler.ts';
+import type { ConnectionMetrics } from './connection-metrics.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import type { KafkaApis, ParsedRequest } from './kafka-apis.ts';
 import type { MemoryHolder, RequestMemory } from './request-memory.ts';
@@ -23,6 +24,7 @@ export interface ConnectionOptions {
   readonly apis: KafkaApis;
   readonly memory: RequestMemory;
   readonly limits: ServerLimits;
+  readonly metrics: ConnectionMetrics;
   readonly logger: Logger;
   readonly onClosed: (connection: Connection) => void;
 }
@@ -101,6 +103,7 @@ export class Connection implements MemoryHolder {
   #onData(chunk: Buffer): void {
     this.#heldBytes += chunk.byteLength;
     this.#options.memory.hold(chunk.byteLength);
+    this.#options.metrics.incomingBytes.add(chunk.byteLength);
     if (this.#closing) this.#release(chunk.byteLength);
     else this.#decoder.push(chunk);
     this.#pump();
@@ -188,12 +191,16 @@ export class Connection implements MemoryHolder {
       finish(entry);
       this.destroy(answer.closeReason);
     } else if (answer.chunks.length === 0) {
+      entry.request?.measure.done(0);
       finish(entry);
       this.#queue.written(entry);
       // No write will end and pump again for a request that waited behind this one.
       this.#startRequests();
     } else {
+      const bytes = answer.chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      this.#options.metrics.outgoingBytes.add(bytes);
       this.#send(answer.chunks, () => {
+        entry.request?.measure.done(bytes);
         finish(entry);
         if (this.#socket.destroyed) return;
         this.#queue.written(entry);

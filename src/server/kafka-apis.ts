@@ -4,12 +4,14 @@
  */
 import { ApiError, type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
+import type { Api } from '../protocol/api.ts';
 import { apiName } from '../protocol/api-keys.ts';
 import { encodeResponse, type RequestHeader, readRequestBody, readRequestHeader } from '../protocol/frames.ts';
 import { MalformedError } from '../protocol/malformed-error.ts';
 import { apiVersions } from '../protocol/messages/api-versions.ts';
 import { Reader } from '../protocol/reader.ts';
 import { type ApiHandler, CloseConnectionError, type RequestContext } from './api-handler.ts';
+import type { ApiMetrics, RequestMeasure } from './api-metrics.ts';
 import { apiVersionsHandler, apiVersionsResponse, type SupportedApi, supportedApis } from './apis/api-versions.ts';
 
 /** A request that was read and found servable. */
@@ -19,6 +21,7 @@ export interface ParsedRequest {
   readonly name: string;
   /** Whether it may run beside other requests of its connection that have this set too. */
   readonly overlaps: boolean;
+  readonly measure: RequestMeasure;
   /**
    * Runs it: the response frame as chunks, or undefined when it gets no answer.
    * @throws CloseConnectionError
@@ -29,13 +32,15 @@ export interface ParsedRequest {
 export class KafkaApis {
   readonly #handlers: ReadonlyMap<number, ApiHandler>;
   readonly #logger: Logger;
+  readonly #metrics: ApiMetrics;
   /** What ApiVersions answers, by key. */
   readonly supported: readonly SupportedApi[];
 
-  constructor(handlers: readonly ApiHandler[], logger: Logger) {
+  constructor(handlers: readonly ApiHandler[], logger: Logger, metrics: ApiMetrics) {
     const all = [...handlers, apiVersionsHandler(() => this.supported)];
     this.#handlers = new Map(all.map((handler) => [handler.api.key, handler]));
     this.#logger = logger;
+    this.#metrics = metrics;
     this.supported = supportedApis(all.map((handler) => handler.api));
   }
 
@@ -48,29 +53,29 @@ export class KafkaApis {
     if (!handler) throw new CloseConnectionError(`${name} is not served; ApiVersions lists what is`);
     const { versions } = handler.api;
     if (header.apiVersion < versions.min || header.apiVersion > versions.max) {
-      if (header.apiKey === apiVersions.key) return this.#unsupportedApiVersions(header, name);
+      if (header.apiKey === apiVersions.key) return this.#unsupportedApiVersions(header, name, frame.byteLength);
       throw new CloseConnectionError(`${name} is not served; versions ${versions.min} to ${versions.max} are`);
     }
     const body = readBody(handler, header, reader, name);
-    return {
-      header,
-      name,
-      overlaps: handler.overlaps ?? false,
-      run: (context) => this.#run(handler, header, name, body, context),
-    };
+    const measure = this.#metrics.begin(handler.api, header.apiVersion, frame.byteLength);
+    const request = { header, name, overlaps: handler.overlaps ?? false, measure };
+    return { ...request, run: (context) => this.#run(handler, request, body, context) };
   }
 
   /** KIP-511: an ApiVersions of a version we don't know is answered in version 0, with our versions and the error. */
-  #unsupportedApiVersions(header: RequestHeader, name: string): ParsedRequest {
+  #unsupportedApiVersions(header: RequestHeader, name: string, requestBytes: number): ParsedRequest {
     const body = apiVersionsResponse(this.supported, Errors.UNSUPPORTED_VERSION);
-    const run = async (): Promise<Uint8Array[]> => encodeResponse(apiVersions, 0, header.correlationId, body);
-    return { header, name, overlaps: false, run };
+    const measure = this.#metrics.begin(apiVersions as unknown as Api, 0, requestBytes);
+    const run = async (): Promise<Uint8Array[]> => {
+      measure.errorsOf(body);
+      return encodeResponse(apiVersions, 0, header.correlationId, body);
+    };
+    return { header, name, overlaps: false, measure, run };
   }
 
   async #run(
     handler: ApiHandler,
-    header: RequestHeader,
-    name: string,
+    { header, name, measure }: Omit<ParsedRequest, 'run'>,
     body: Readonly<Record<string, unknown>>,
     partialContext: Omit<RequestContext, 'apiVersion' | 'clientId'>,
   ): Promise<Uint8Array[] | undefined> {
@@ -78,10 +83,12 @@ export class KafkaApis {
     const context: RequestContext = { ...partialContext, apiVersion, clientId: header.clientId ?? '' };
     try {
       const response = await handler.handle(body, context);
+      if (response) measure.errorsOf(response);
       return response && encodeResponse(handler.api, apiVersion, correlationId, response);
     } catch (error) {
       if (error instanceof CloseConnectionError) throw error;
       const response = handler.errorResponse(this.#codeOf(error, name, context), body, context);
+      measure.errorsOf(response);
       return encodeResponse(handler.api, apiVersion, correlationId, response);
     }
   }

@@ -7,17 +7,23 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
+import { MetricsRegistry } from '../common/metrics-registry.ts';
 import { type Random, systemRandom } from '../common/random.ts';
+import { registryMeter } from '../common/registry-meter.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
-import type { DisklessEngine } from '../engine/diskless-engine.ts';
+import { measuredCoordinator } from '../coordinator/measured-coordinator.ts';
+import type { DisklessEngine, EngineStats } from '../engine/diskless-engine.ts';
 import { groupSettings } from '../group/group-settings.ts';
 import type { ApiModule } from './api-handler.ts';
+import { ApiMetrics } from './api-metrics.ts';
 import { apiModules } from './api-modules.ts';
 import type { SupportedApi } from './apis/api-versions.ts';
 import type { Broker, BrokerSettings, Endpoint } from './broker.ts';
 import { BrokerTopics } from './broker-topics.ts';
 import { Connection } from './connection.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { ConnectionMetrics } from './connection-metrics.ts';
 import { KafkaApis } from './kafka-apis.ts';
 import { advertisedEndpoint, checkListener, formatEndpoint, listenProblem } from './listener.ts';
 import { RequestMemory } from './request-memory.ts';
@@ -41,6 +47,8 @@ export interface KafkaServerOptions {
   readonly time?: Time;
   readonly random?: Random;
   readonly logger?: Logger;
+  /** Where the server keeps what it measures; see `MetricsRegistry.text`. @default one of its own */
+  readonly metrics?: MetricsRegistry;
 }
 
 export interface KafkaServerStats {
@@ -94,6 +102,8 @@ class RunningServer implements KafkaServer {
   readonly #broker: Broker;
   readonly #memory: RequestMemory;
   readonly #connections = new Set<Connection>();
+  readonly #connectionMetrics: ConnectionMetrics;
+  readonly #connectionLimits: ConnectionLimits;
   readonly #sockets: Server;
   #modules: ApiModule[] = [];
   #apis!: KafkaApis;
@@ -114,7 +124,14 @@ class RunningServer implements KafkaServer {
       reserveBytes: this.#limits.connectionReserveBytes,
     });
     this.#sockets = createServer((socket) => this.#accept(socket));
-    this.#sockets.maxConnections = this.#limits.maxConnections;
+    this.#connectionMetrics = new ConnectionMetrics(this.#broker.metrics);
+    this.#connectionLimits = new ConnectionLimits({
+      limits: this.#limits,
+      metrics: this.#connectionMetrics,
+      time: this.#time,
+      logger: this.#logger,
+    });
+    this.#observe(this.#broker.metrics);
   }
 
   get listener(): Endpoint {
@@ -136,6 +153,7 @@ class RunningServer implements KafkaServer {
       this.#apis = new KafkaApis(
         this.#modules.flatMap(({ handlers }) => handlers),
         this.#logger,
+        new ApiMetrics(this.#broker.metrics, this.#time),
       );
       await this.#listen();
     } catch (error) {
@@ -174,11 +192,12 @@ class RunningServer implements KafkaServer {
   }
 
   #makeBroker(engine: DisklessEngine, options: KafkaServerOptions): Broker {
+    const metrics = options.metrics ?? new MetricsRegistry();
     const advertised = (): Endpoint => this.advertisedListener;
     const listener = (): Endpoint => this.listener;
     return {
       engine,
-      coordinator: options.coordinator,
+      coordinator: measuredCoordinator(options.coordinator, registryMeter(metrics), this.#time),
       topics: new BrokerTopics(engine),
       nodeId: options.nodeId ?? 0,
       rack: options.rack ?? null,
@@ -188,6 +207,7 @@ class RunningServer implements KafkaServer {
       time: this.#time,
       random: options.random ?? systemRandom,
       logger: this.#logger,
+      metrics,
       get advertisedListener() {
         return advertised();
       },
@@ -212,6 +232,13 @@ class RunningServer implements KafkaServer {
   }
 
   #accept(socket: Socket): void {
+    const clientHost = socket.remoteAddress ?? '';
+    if (!this.#connectionLimits.admit(clientHost)) {
+      socket.on('error', () => {}); // it may reset before it is closed
+      socket.destroy();
+      return;
+    }
+    this.#connectionMetrics.created.add(1);
     const connection = new Connection({
       socket,
       id: `${formatEndpoint(this.listener)}-${this.#connectionsMade++}`,
@@ -219,12 +246,31 @@ class RunningServer implements KafkaServer {
       memory: this.#memory,
       limits: this.#limits,
       logger: this.#logger,
+      metrics: this.#connectionMetrics,
       onClosed: (closed) => {
         this.#connections.delete(closed);
+        this.#connectionLimits.release(clientHost);
+        this.#connectionMetrics.closed.add(1);
         if (this.#connections.size === 0) this.#onEmpty?.();
       },
     });
     this.#connections.add(connection);
+  }
+
+  #observe(metrics: MetricsRegistry): void {
+    const gauge = (name: string, help: string, read: () => number): void =>
+      metrics.observe('gauge', name, help, (observe) => observe(read()));
+    const { engine } = this.#broker;
+    gauge('kafka_server_socket_server_metrics_connection_count', 'Connections.', () => this.#connections.size);
+    gauge('kafka_network_socketserver_memorypoolused', 'Bytes of unanswered requests.', () => this.#memory.heldBytes);
+    gauge('shoal_connections_held_back', 'Connections that must not read now.', () => this.#memory.waiting);
+    const topics = (name: string, help: string, read: (stats: EngineStats) => number): void =>
+      metrics.observe('counter', `kafka_server_brokertopicmetrics_${name}_total`, help, (observe) =>
+        observe(read(engine.stats())),
+      );
+    topics('bytesin', 'Bytes of record batches appended.', ({ appendedBytes }) => appendedBytes);
+    topics('messagesin', 'Records appended.', ({ appendedRecords }) => appendedRecords);
+    topics('bytesout', 'Bytes of record batches fetched.', ({ fetchedBytes }) => fetchedBytes);
   }
 
   #allGone(): Promise<void> {

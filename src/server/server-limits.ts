@@ -15,6 +15,8 @@ export interface ServerLimits {
   readonly connectionMaxRequests: number;
   /** `max.connections`; further ones are closed at once. @default 10,000 */
   readonly maxConnections: number;
+  /** `max.connections.per.ip`: of them from one address. @default 2147483647, which is no limit, as in Kafka */
+  readonly maxConnectionsPerIp: number;
   /** `connections.max.idle.ms`: a connection without a request is closed after it. @default 600,000 */
   readonly connectionsMaxIdleMs: number;
   /** A client that takes nothing of its answer, or sends nothing of a begun frame, is closed after it. @default 60,000 */
@@ -28,6 +30,7 @@ export const defaultServerLimits: ServerLimits = Object.freeze({
   connectionReserveBytes: 64 * KIB,
   connectionMaxRequests: 1_000,
   maxConnections: 10_000,
+  maxConnectionsPerIp: 2 ** 31 - 1,
   connectionsMaxIdleMs: 600_000,
   stalledConnectionMs: 60_000,
 });

@@ -3,13 +3,17 @@ import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Deferred, deferred } from '../../src/common/lifecycle.ts';
 import type { Logger } from '../../src/common/logger.ts';
+import { MetricsRegistry } from '../../src/common/metrics-registry.ts';
+import { systemTime } from '../../src/common/time.ts';
 import { decodeResponse } from '../../src/protocol/frames.ts';
 import { apiVersions } from '../../src/protocol/messages/api-versions.ts';
 import { fetch } from '../../src/protocol/messages/fetch.ts';
 import { heartbeat } from '../../src/protocol/messages/heartbeat.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
 import { type ApiHandler, apiHandler, type RequestContext } from '../../src/server/api-handler.ts';
+import { ApiMetrics } from '../../src/server/api-metrics.ts';
 import { Connection } from '../../src/server/connection.ts';
+import { ConnectionMetrics } from '../../src/server/connection-metrics.ts';
 import { KafkaApis } from '../../src/server/kafka-apis.ts';
 import { RequestMemory } from '../../src/server/request-memory.ts';
 import { type ServerLimits, serverLimits } from '../../src/server/server-limits.ts';
@@ -44,7 +48,9 @@ class Host {
     });
     const log = (_fields: object, message: string): number => this.reasons.push(message);
     const logger: Logger = { debug: log, info: log, warn: log, error: log };
-    const apis = new KafkaApis(this.#handlers(), logger);
+    const registry = new MetricsRegistry();
+    const apis = new KafkaApis(this.#handlers(), logger, new ApiMetrics(registry, systemTime));
+    const metrics = new ConnectionMetrics(registry);
     this.#server = createServer((socket) => {
       const connection = new Connection({
         socket,
@@ -52,6 +58,7 @@ class Host {
         apis,
         memory: this.memory,
         limits: all,
+        metrics,
         logger,
         onClosed: (closed) => this.connections.delete(closed),
       });

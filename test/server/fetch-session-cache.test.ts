@@ -50,7 +50,7 @@ it('protects sessions for two minutes, then a larger one takes the smallest slot
   expect(open(3)).toBeDefined();
   expect([isThere(large), isThere(small)]).toEqual([true, false]);
   expect(small!.isClosed).toBe(true);
-  expect(cache.stats()).toEqual({ sessions: 2, partitions: 8, evictions: 1 });
+  expect(cache.stats()).toEqual({ sessions: 2, partitions: 8, evictions: 1, waiting: 0 });
 });
 
 it('takes the slot of a session that nobody used for two minutes, whatever its size', async () => {
@@ -71,7 +71,7 @@ it('counts partitions as they come and go, and makes room for them from sessions
   expect(cache.update(first!, () => ask(first!, 50, 40))).toBe(true);
   expect([isThere(first), isThere(second)]).toEqual([true, false]);
   expect(cache.update(first!, () => ask(first!, 90, 11))).toBe(false);
-  expect(cache.stats()).toEqual({ sessions: 0, partitions: 0, evictions: 1 });
+  expect(cache.stats()).toEqual({ sessions: 0, partitions: 0, evictions: 1, waiting: 0 });
 });
 
 it('opens no session over nothing, and none over more than there may be', async () => {

@@ -34,6 +34,10 @@ export async function groupApis(broker: Broker): Promise<ApiModule> {
     },
     groupSettings,
   );
+  const name = 'kafka_server_group_coordinator_metrics_group_count';
+  broker.metrics.observe('gauge', name, 'Groups by protocol.', (observe) => {
+    for (const [protocol, count] of Object.entries(groups.counts())) observe(count, { protocol });
+  });
   return {
     handlers: [
       findCoordinatorHandler(broker),

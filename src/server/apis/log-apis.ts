@@ -29,8 +29,26 @@ export function logApis(broker: Broker): ApiModule {
     maxSessions: settings.maxIncrementalFetchSessionCacheSlots,
     maxPartitions: settings.fetchSessionMaxPartitions,
   });
+  observeFetching(broker, sessions);
   return {
     handlers: [fetchHandler(broker, sessions), ...makers.map((make) => make(broker))],
     close: async () => sessions.close(),
   };
+}
+
+function observeFetching({ metrics, engine }: Broker, sessions: FetchSessionCache): void {
+  const name = (of: string): string => `kafka_server_fetchsessioncache_${of}`;
+  metrics.observe('gauge', name('numincrementalfetchsessions'), 'Fetch sessions.', (observe) =>
+    observe(sessions.stats().sessions),
+  );
+  metrics.observe('gauge', name('numincrementalfetchpartitionscached'), 'Partitions of fetch sessions.', (observe) =>
+    observe(sessions.stats().partitions),
+  );
+  metrics.observe('counter', name('incrementalfetchsessionevictions_total'), 'Fetch sessions evicted.', (observe) =>
+    observe(sessions.stats().evictions),
+  );
+  const purgatory = 'kafka_server_delayedoperationpurgatory_purgatorysize';
+  metrics.observe('gauge', purgatory, 'Requests that wait.', (observe) =>
+    observe(engine.stats().parkedFetches + sessions.stats().waiting, { delayedoperation: 'Fetch' }),
+  );
 }

@@ -218,6 +218,7 @@ function limits({ limits: given, settings }: Broker): BrokerConfigRow[] {
       'A connection without a request ends after it.',
     ),
     ofServer('max.connections', 'int', 'maxConnections', 'Further connections are closed at once.'),
+    ofServer('max.connections.per.ip', 'int', 'maxConnectionsPerIp', 'The same for those from one address.'),
     ofServer('queued.max.request.bytes', 'long', 'queuedMaxRequestBytes', 'Requests that are not answered yet.'),
     ofServer('socket.request.max.bytes', 'int', 'socketRequestMaxBytes', 'The largest request.'),
     row('fetch.max.bytes', 'int', 57_671_680, settings.fetchMaxBytes, 'What one Fetch gets at most.'),

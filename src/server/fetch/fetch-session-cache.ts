@@ -29,6 +29,8 @@ export interface FetchSessionStats {
   readonly partitions: number;
   /** Sessions that lost their slot to another. */
   readonly evictions: number;
+  /** Sessions with a request that waits for a change. */
+  readonly waiting: number;
 }
 
 export class FetchSessionCache {
@@ -80,7 +82,9 @@ export class FetchSessionCache {
   }
 
   stats(): FetchSessionStats {
-    return { sessions: this.#sessions.size, partitions: this.#partitions, evictions: this.#evictions };
+    let waiting = 0;
+    for (const { isWaiting } of this.#sessions.values()) if (isWaiting) waiting++;
+    return { sessions: this.#sessions.size, partitions: this.#partitions, evictions: this.#evictions, waiting };
   }
 
   close(): void {

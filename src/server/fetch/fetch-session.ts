@@ -129,6 +129,11 @@ export class FetchSession implements ChangeListener<SessionPartition> {
     return this.#due.size > 0;
   }
 
+  /** Whether a request waits for a change. */
+  get isWaiting(): boolean {
+    return this.#waiting !== undefined;
+  }
+
   advanceEpoch(): void {
     this.epoch = this.epoch === MAX_EPOCH ? INITIAL_EPOCH + 1 : this.epoch + 1;
   }
@@ -214,6 +219,7 @@ export class FetchSession implements ChangeListener<SessionPartition> {
     } finally {
       timer.cancel();
       signal.removeEventListener('abort', onAbort);
+      if (this.#waiting === waiting) this.#waiting = undefined;
     }
   }
 

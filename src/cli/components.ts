@@ -18,6 +18,7 @@ import {
   namingHolder,
   openDataFolder,
   refuseLostDatabase,
+  refuseLostSegments,
   removeHolder,
   writeHolder,
 } from './data-folder.ts';
@@ -50,6 +51,7 @@ export async function openComponents(options: ComponentOptions): Promise<Compone
     const folder = needsFolder(options) ? await openFolder(options.data) : undefined;
     const coordinator = opened.use(await openCoordinator(options, folder), (one) => one.close());
     if (folder) await holdFolder(folder, opened);
+    if (folder && options.storage === undefined) await refuseLostSegments(folder, coordinator);
     const objectStorage = opened.use(await openStorage(options.storage, folder), (one) => one.close());
     return { objectStorage, coordinator, close: () => opened.dispose() };
   } catch (error) {

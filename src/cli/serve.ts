@@ -2,10 +2,16 @@
 import pino from 'pino';
 import { DisposalStack } from '../common/lifecycle.ts';
 import type { Logger } from '../common/logger.ts';
+import { MetricsRegistry } from '../common/metrics-registry.ts';
+import { registryMeter } from '../common/registry-meter.ts';
 import { systemTime } from '../common/time.ts';
+import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import { openEngine } from '../engine/engine.ts';
+import { type AdminServer, type AdminServerOptions, startAdminServer } from '../server/admin-server.ts';
+import { HostHealth } from '../server/host-health.ts';
 import { type KafkaServer, startKafkaServer } from '../server/kafka-server.ts';
 import { checkListener, ListenError, parseEndpoint, tryListener } from '../server/listener.ts';
+import { observeProcess } from '../server/process-metrics.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { type Components, isUrl, openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
@@ -55,8 +61,13 @@ const flags = {
       'shorter answers producers sooner.',
     defaultText: '250 with S3, 10 with a folder',
   },
+  'admin-listen': {
+    value: 'HOST:PORT',
+    help: 'Where to answer GET /metrics (Prometheus), /livez and /readyz; port 0 takes a free one.',
+    defaultText: 'nowhere',
+  },
   insecure: {
-    help: 'Allow --listen on an address that others can reach. There is no encryption and no authentication yet.',
+    help: 'Allow --listen and --admin-listen on an address that others can reach. There is no encryption and no authentication yet.',
   },
   'log-level': {
     value: 'LEVEL',
@@ -89,6 +100,7 @@ export const command: Command = {
 };
 
 const DRAIN_TIMEOUT_MS = 30_000;
+const GIVE_UP_TIMEOUT_MS = 5_000;
 /**
  * KIP-1163's 250 ms weighs the price of a PUT against latency; a folder has no price. A producer with Kafka's defaults
  * has five requests of 16 KiB in flight, so that 250 ms bound it to 0.3 MB/s, and one that waits for each answer to four
@@ -104,7 +116,9 @@ async function serve(options: ServeOptions): Promise<number> {
   try {
     const host = await open(options, opened);
     process.stdout.write(greeting({ ...host, version: packageVersion(), colours: usesColours(process.stdout) }));
-    await stop;
+    const failure = await Promise.race([stop, failureOf(host.engine)]);
+    host.health.stopping();
+    if (failure) return await giveUp(failure, host, opened);
     process.stdout.write('draining; a second signal aborts\n');
   } catch (error) {
     await opened.dispose();
@@ -115,6 +129,29 @@ async function serve(options: ServeOptions): Promise<number> {
   return 0;
 }
 
+function failureOf({ failed }: DisklessEngine): Promise<Error> {
+  return new Promise((resolve) => {
+    const onFailed = (): void => resolve(failed.reason as Error);
+    if (failed.aborted) onFailed();
+    else failed.addEventListener('abort', onFailed, { once: true });
+  });
+}
+
+/**
+ * The engine takes no more appends and never will: whoever supervises the process may start another. Nothing is drained,
+ * for what is under way cannot be committed any more.
+ */
+async function giveUp(failure: Error, { server, engine }: Host, opened: DisposalStack): Promise<number> {
+  process.stderr.write(
+    `shoal: the engine has failed: ${failure.message}; what was acknowledged is stored, start the broker again\n`,
+  );
+  systemTime.setTimer(GIVE_UP_TIMEOUT_MS, abort);
+  await server.destroy();
+  await engine.destroy(failure);
+  await opened.dispose();
+  return 1;
+}
+
 /** As after kill −9: what was acknowledged is stored, what was not is not promised. */
 function abort(): void {
   process.stderr.write('shoal: aborted\n');
@@ -123,7 +160,10 @@ function abort(): void {
 
 interface Host {
   readonly server: KafkaServer;
+  readonly engine: DisklessEngine;
   readonly components: Components;
+  readonly health: HostHealth;
+  readonly admin: AdminServer | undefined;
 }
 
 async function open(options: ServeOptions, opened: DisposalStack): Promise<Host> {
@@ -131,11 +171,15 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   checkListener(options.listen, options.advertisedListener, options.insecure);
   await tryListener(options.listen);
   const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const health = new HostHealth(systemTime);
+  const metrics = new MetricsRegistry();
+  // First and so closed last: a host that starts or drains can be seen doing it.
+  const admin = await openAdmin(options, { metrics, health, logger }, opened);
   const components = opened.use(await openComponents({ ...options, logger }), (one) => one.close());
   const { nodeId, numPartitions, rack, insecure, advertisedListener } = options;
   const engine = opened.use(
     await openEngine(
-      { ...components, logger },
+      { ...components, logger, meter: registryMeter(metrics) },
       { nodeId, numPartitions, produceCommitIntervalMs: options.commitIntervalMs },
     ),
     (one) => one.close(),
@@ -150,10 +194,26 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
       nodeId,
       settings: { numPartitions, autoCreateTopicsEnable: options.autoCreateTopics },
       logger,
+      metrics,
     }),
     (one) => one.close({ timeoutMs: DRAIN_TIMEOUT_MS }),
   );
-  return { server, components };
+  const { coordinator, objectStorage } = components;
+  health.started({ engine, coordinator, probeStorage: (signal) => objectStorage.head(PROBE_KEY, { signal }) });
+  return { server, engine, components, health, admin };
+}
+
+/** An object that need not exist. */
+const PROBE_KEY = 'shoal-readiness-probe';
+
+async function openAdmin(
+  { adminListen, insecure }: ServeOptions,
+  parts: Pick<AdminServerOptions, 'metrics' | 'health'> & { readonly logger: Logger },
+  opened: DisposalStack,
+): Promise<AdminServer | undefined> {
+  if (!adminListen) return undefined;
+  opened.use(observeProcess(parts.metrics, systemTime), (end) => end());
+  return opened.use(await startAdminServer({ ...parts, listen: adminListen, insecure }), (one) => one.close());
 }
 
 function usesColours(stream: NodeJS.WriteStream): boolean {
@@ -171,13 +231,14 @@ interface ServeOptions {
   readonly numPartitions: number;
   readonly autoCreateTopics: boolean;
   readonly commitIntervalMs: number;
+  readonly adminListen: ReturnType<typeof parseEndpoint> | undefined;
   readonly insecure: boolean;
   readonly logLevel: string;
 }
 
 /** @throws UsageError that names the flag */
 function readOptions(values: ServeFlags): ServeOptions {
-  const endpoint = (flag: 'listen' | 'advertised-listener', text: string) => {
+  const endpoint = (flag: 'listen' | 'advertised-listener' | 'admin-listen', text: string) => {
     try {
       return parseEndpoint(text);
     } catch (error) {
@@ -185,6 +246,7 @@ function readOptions(values: ServeFlags): ServeOptions {
     }
   };
   const advertised = values['advertised-listener'];
+  const admin = values['admin-listen'];
   return {
     listen: endpoint('listen', values.listen ?? '127.0.0.1:9092'),
     advertisedListener: advertised === undefined ? undefined : endpoint('advertised-listener', advertised),
@@ -196,6 +258,7 @@ function readOptions(values: ServeFlags): ServeOptions {
     numPartitions: integer('num-partitions', values['num-partitions'] ?? '1', 1, 10_000),
     autoCreateTopics: oneOf('auto-create-topics', values['auto-create-topics'] ?? 'true', ['true', 'false']) === 'true',
     commitIntervalMs: integer('commit-interval-ms', commitInterval(values), 0, 60_000),
+    adminListen: admin === undefined ? undefined : endpoint('admin-listen', admin),
     insecure: values.insecure,
     logLevel: oneOf('log-level', values['log-level'] ?? 'info', ['debug', 'info', 'warn', 'error']),
   };

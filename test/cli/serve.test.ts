@@ -255,3 +255,78 @@ describe('shoal serve', () => {
     client.socket.destroy();
   });
 });
+
+describe('shoal serve --admin-listen', () => {
+  const adminOf = ({ output }: HostProcess): string => /admin +(http:\/\/[\d.:]+)\/metrics/.exec(output)![1]!;
+
+  it('tells metrics and health', async () => {
+    const host = await start({ flags: ['--admin-listen', '127.0.0.1:0'] });
+    const client = await connect(host);
+    await client.call(metadata, 9, { topics: [{ name: 't' }] });
+    client.socket.destroy();
+    const page = async (path: string) => {
+      const response = await globalThis.fetch(`${adminOf(host)}${path}`);
+      return [response.status, await response.text()] as const;
+    };
+    expect(await page('/livez')).toEqual([200, 'engine: ok\n']);
+    expect(await page('/readyz')).toEqual([200, 'engine: ok\ncoordinator: ok\nstorage: ok\n']);
+    const [status, metrics] = await page('/metrics');
+    expect(status).toBe(200);
+    for (const line of [
+      /^kafka_network_requestmetrics_requests_total\{request="Metadata",version="9"\} 1$/m,
+      /^diskless_coordinator_operation_duration_seconds_count\{operation="createTopics"\} 1$/m,
+      /^process_resident_memory_bytes \d+$/m,
+      /^nodejs_eventloop_lag_seconds\{quantile="0.99"\} [\d.e-]+$/m,
+    ]) {
+      expect(metrics).toMatch(line);
+    }
+    expect(await host.stop('SIGTERM')).toBe(0);
+  });
+
+  it('is refused where others could reach it, without --insecure', async () => {
+    const { status, stderr } = await serve('--admin-listen', '0.0.0.0:0');
+    expect(status).toBe(1);
+    expect(stderr).toContain('0.0.0.0:0 can be reached by others');
+    expect(existsSync(data())).toBe(false);
+  });
+});
+
+it('ends with an error when the engine has failed for good, instead of staying up unusable', async () => {
+  const preload = join(root, 'test/cli/support/end-first-thread.js');
+  const host = await start({ command: [process.execPath, '--import', preload, 'dist/cli.js', 'serve'] });
+  const client = await connect(host);
+  await client.call(metadata, 9, { topics: [{ name: 't' }] });
+  expect(await host.stop('SIGUSR2')).toBe(1);
+  expect(host.output).toContain(
+    "shoal: the engine has failed: the coordinator's thread has ended; what was acknowledged",
+  );
+  await client.closed;
+  const again = await start();
+  const after = await connect(again);
+  expect((await after.call(metadata, 9, { topics: [] })).clusterId).toBeTruthy();
+  after.socket.destroy();
+});
+
+it('refuses a data folder whose segments are gone, unless nothing was in them', async () => {
+  const segments = join(data(), 'segments');
+  const first = await start();
+  const client = await connect(first);
+  await client.call(metadata, 9, { topics: [{ name: 't' }] });
+  await first.stop('SIGTERM');
+  rmSync(segments, { recursive: true });
+
+  const second = await start();
+  const producer = await connect(second);
+  const partitionData = [{ index: 0, records: [plainBatch(1, 10, { baseTimestamp: BigInt(Date.now()) })] }];
+  await producer.call(produce, 9, { acks: -1, timeoutMs: 10_000, topicData: [{ name: 't', partitionData }] });
+  await second.stop('SIGTERM');
+  for (const empty of [false, true]) {
+    rmSync(segments, { recursive: true });
+    if (empty) mkdirSync(segments);
+    const { status, stderr } = await serve();
+    expect(status).toBe(1);
+    expect(stderr).toContain(`${segments} is missing or empty, but`);
+    expect(stderr.split('\n')).toHaveLength(2);
+    mkdirSync(segments, { recursive: true });
+  }
+});

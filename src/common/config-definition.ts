@@ -1,7 +1,7 @@
 /** What is known of a config: its name, type, default, check, and whether it means anything here. Pure. */
 import { closest } from './closest.ts';
 
-export type ConfigType = 'boolean' | 'int' | 'long' | 'double' | 'string' | 'list' | 'class';
+export type ConfigType = 'boolean' | 'int' | 'long' | 'double' | 'string' | 'list';
 
 /**
  * `honoured`: does what Kafka's documentation says. `ignored`: about local log segments, replicas or other things that

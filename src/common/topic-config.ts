@@ -9,6 +9,7 @@ import {
   type ConfigType,
   integer,
   listOf,
+  normalizedValue,
   oneOf,
   ratio,
   splitList,
@@ -17,6 +18,7 @@ import {
 
 /** Kafka's "for ever". */
 const LONG_MAX = '9223372036854775807';
+const LONG_MIN = -(2n ** 63n);
 const DAY_MS = 86_400_000;
 
 const gzipLevel: ConfigCheck = (value) => (value.trim() === '-1' ? undefined : integer('int', 1, 9)(value));
@@ -99,8 +101,8 @@ const honoured: readonly Row[] = [
     'retention.bytes',
     'long',
     '-1',
-    integer('long', -1),
-    'How much of a partition is kept at least when old records are removed; -1: no limit.',
+    integer('long', LONG_MIN),
+    'How much of a partition is kept at least when old records are removed; -1 (or less): no limit.',
     'log.retention.bytes',
   ],
   [
@@ -197,6 +199,14 @@ export function topicConfigProblem(configs: Configs): string | undefined {
     if (problem !== undefined) return `${name}: ${problem}`;
   }
   return undefined;
+}
+
+/** Checked configs as Kafka writes them: ` +5` is 5. */
+export function normalizedTopicConfigs(configs: Configs): Configs {
+  const entries = Object.entries(configs);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, normalizedValue(topicConfigDefinitions.get(name)!, value)]),
+  );
 }
 
 /** What the engine reads from a topic's configs. Times in milliseconds; Infinity where Kafka has "for ever". */

@@ -3,7 +3,7 @@
 import type { ConfigChanges, Configs } from '../common/config-definition.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { Random } from '../common/random.ts';
-import { topicConfigProblem } from '../common/topic-config.ts';
+import { normalizedTopicConfigs, topicConfigProblem } from '../common/topic-config.ts';
 import { collisionKey, topicNameProblem } from '../common/topic-name.ts';
 import { randomUuid, type Uuid, ZERO_UUID } from '../common/uuid.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
@@ -43,7 +43,8 @@ export async function createTopics(
   if (validateOnly) return refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
   const requests = new Map<number, CreateTopicRequest>();
   topics.forEach(({ name, partitions, configs = {} }, index) => {
-    if (!refusals[index]) requests.set(index, { topicId: randomUuid(random), name, partitions, configs });
+    if (refusals[index]) return;
+    requests.set(index, { topicId: randomUuid(random), name, partitions, configs: normalizedTopicConfigs(configs) });
   });
   const created = requests.size === 0 ? [] : await answered(coordinator.createTopics([...requests.values()]));
   const results: CreateTopicResult[] = refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
@@ -152,7 +153,7 @@ export async function alterTopicConfigs(
   requests: readonly TopicConfigChanges[],
 ): Promise<Refusal[]> {
   const problems = requests.map(({ changes }) => topicConfigProblem(withoutRemoved(changes)));
-  const accepted = requests.filter((_, index) => problems[index] === undefined);
+  const accepted = requests.filter((_, index) => problems[index] === undefined).map(normalized);
   const results = accepted.length === 0 ? [] : await answered(coordinator.alterTopicConfigs(accepted));
   let next = 0;
   return requests.map(({ topicId }, index) => {
@@ -160,6 +161,10 @@ export async function alterTopicConfigs(
     if (problem !== undefined) return refuse('INVALID_CONFIG', problem);
     return unknownTopicOr(results[next++]!.error, topicId);
   });
+}
+
+function normalized({ topicId, changes }: TopicConfigChanges): TopicConfigChanges {
+  return { topicId, changes: { ...changes, ...normalizedTopicConfigs(withoutRemoved(changes)) } };
 }
 
 function withoutRemoved(changes: ConfigChanges): Configs {

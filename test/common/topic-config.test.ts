@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { parseTopicConfig, topicConfigDefinitions, topicConfigProblem } from '../../src/common/topic-config.ts';
+import {
+  normalizedTopicConfigs,
+  parseTopicConfig,
+  topicConfigDefinitions,
+  topicConfigProblem,
+} from '../../src/common/topic-config.ts';
 import { collisionKey, topicNameProblem } from '../../src/common/topic-name.ts';
 
 describe('topic configs', () => {
@@ -60,6 +65,15 @@ describe('topic configs', () => {
     ['preallocate', 'yes', 'neither true nor false'],
   ] as const)('%s=%s is refused: %s', ([name, value, text]) => {
     expect(topicConfigProblem({ [name]: value })).toMatch(new RegExp(`^${name}: .*${text}`));
+  });
+});
+
+it('are written as Kafka writes them', () => {
+  const configs = { 'retention.ms': ' +5 ', 'cleanup.policy': ' delete,delete ', 'diskless.enable': 'TRUE' };
+  expect(normalizedTopicConfigs(configs)).toEqual({
+    'retention.ms': '5',
+    'cleanup.policy': 'delete',
+    'diskless.enable': 'true',
   });
 });
 

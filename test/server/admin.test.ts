@@ -118,6 +118,14 @@ describe('DescribeTopicPartitions', () => {
     ]);
   });
 
+  it('ends a page also among topics that there are not', async () => {
+    const { client } = await open();
+    const topics = ['a', 'b', 'c'].map((name) => ({ name }));
+    const answer = await client.call(describeTopicPartitions, 0, { topics, responsePartitionLimit: 2 });
+    expect(answer.topics.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(answer.nextCursor).toEqual({ topicName: 'c', partitionIndex: 0 });
+  });
+
   it('goes on after a topic that has gone, and refuses a cursor that points nowhere', async () => {
     const { fixture, client } = await open();
     for (const name of ['a', 'c']) await fixture.parts.createTopic(name, 2);
@@ -168,6 +176,13 @@ describe('DescribeProducers', () => {
       { name: 'missing', partitions: [{ errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION, ...none }] },
     ]);
   });
+});
+
+it('DescribeProducers refuses more partitions than anybody has', async () => {
+  const { client } = await open();
+  const partitionIndexes = Array.from({ length: 100_001 }, () => 0);
+  const { topics } = await client.call(describeProducers, 0, { topics: [{ name: 't', partitionIndexes }] });
+  expect(topics[0]!.partitions[0]).toMatchObject({ errorCode: Errors.INVALID_REQUEST });
 });
 
 describe('DescribeLogDirs', () => {

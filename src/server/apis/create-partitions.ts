@@ -1,4 +1,5 @@
 /** CreatePartitions: topics get more partitions, never fewer. */
+import { standingTwice } from '../../common/duplicates.ts';
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
@@ -28,7 +29,7 @@ export function createPartitionsHandler(broker: Broker): ApiHandler {
       const index = await broker.topics.view();
       const tooMany = tooManyPartitions(topics.map(({ name, count }) => count - (index.byName(name)?.partitions ?? 0)));
       if (tooMany !== undefined) return everywhere(request, { error: Errors.POLICY_VIOLATION, message: tooMany });
-      const twice = standingTwice(topics);
+      const twice = standingTwice(topics.map(({ name }) => name));
       const refusals = topics.map((topic) => refusalOf(broker, topic, index, twice));
       const requests = topics.flatMap(({ name, count }, i) =>
         refusals[i] ? [] : [{ topicId: index.byName(name)!.topicId, partitions: count }],
@@ -45,11 +46,6 @@ export function createPartitionsHandler(broker: Broker): ApiHandler {
 
 function everywhere({ topics }: Request, refusal: Refusal): { results: Result[] } {
   return { results: topics.map((topic) => result(topic, refusal)) };
-}
-
-function standingTwice(topics: readonly Topic[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  return new Set(topics.map(({ name }) => name).filter((name) => seen.size === seen.add(name).size));
 }
 
 function refusalOf(broker: Broker, topic: Topic, index: TopicIndex, twice: ReadonlySet<string>): Refusal | undefined {

@@ -1,5 +1,6 @@
 /** CreateTopics: what Kafka's controller checks about placement, then the engine's checks of name, count and configs. */
 import type { Configs } from '../../common/config-definition.ts';
+import { standingTwice } from '../../common/duplicates.ts';
 import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
 import { ZERO_UUID } from '../../common/uuid.ts';
 import type { NewTopic } from '../../engine/diskless-engine.ts';
@@ -37,21 +38,18 @@ export function createTopicsHandler(broker: Broker): ApiHandler {
       const { topics, validateOnly, timeoutMs } = request;
       const tooMany = tooManyPartitions(topics.map((topic) => partitionsOf(broker, topic)));
       if (tooMany !== undefined) return everywhere(request, { error: Errors.POLICY_VIOLATION, message: tooMany });
-      const twice = namesStandingTwice(topics);
+      const brokerDefaults = await readBrokerDefaults(broker);
+      const twice = standingTwice(topics.map(({ name }) => name));
       const checked = topics.map((topic) => check(broker, topic, twice));
       const accepted = checked.filter((one) => 'name' in one);
       const work = broker.engine.createTopics(accepted, { validateOnly });
-      const created = await withinTimeout(broker.time, timeoutMs, work);
-      const brokerDefaults = await readBrokerDefaults(broker);
-      let next = 0;
-      return {
-        topics: topics.map((topic, index) => {
-          const one = checked[index]!;
-          if (!('name' in one)) return failed(topic, one);
-          const { error, message, topicId } = created[next++]!;
-          return error === Errors.NONE ? succeeded(one, topicId, brokerDefaults) : failed(topic, { error, message });
-        }),
+      const created = (await withinTimeout(broker.time, timeoutMs, work)).values();
+      const answer = (one: NewTopic | Refusal, { name }: CreatableTopic): CreatableTopicResult => {
+        if (!('name' in one)) return failed(name, one);
+        const { error, message, topicId } = created.next().value!;
+        return error === Errors.NONE ? succeeded(one, topicId, brokerDefaults) : failed(name, { error, message });
       };
+      return { topics: checked.map((one, index) => answer(one, topics[index]!)) };
     },
 
     errorResponse: (error, request) => everywhere(request, { error, message: '' }),
@@ -59,17 +57,12 @@ export function createTopicsHandler(broker: Broker): ApiHandler {
 }
 
 function everywhere({ topics }: CreateTopicsRequest, refusal: Refusal): CreateTopicsResponse {
-  return { topics: topics.map((topic) => failed(topic, refusal)) };
+  return { topics: topics.map(({ name }) => failed(name, refusal)) };
 }
 
 function partitionsOf({ settings }: Broker, { numPartitions, assignments }: CreatableTopic): number {
   if (numPartitions !== DEFAULT) return numPartitions;
   return assignments.length > 0 ? assignments.length : settings.numPartitions;
-}
-
-function namesStandingTwice(topics: readonly CreatableTopic[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  return new Set(topics.map(({ name }) => name).filter((name) => seen.size === seen.add(name).size));
 }
 
 /** The topic as the engine takes it, or why not. */
@@ -80,11 +73,19 @@ function check(broker: Broker, topic: CreatableTopic, twice: ReadonlySet<string>
     if (isInternalTopic(name)) throw new ApiError('INVALID_TOPIC_EXCEPTION', `${name} is an internal topic`);
     if (topic.assignments.length > 0) checkAssignments(broker, topic);
     else checkCounts(topic);
-    return { name, partitions: partitionsOf(broker, topic), configs: configsOfNewTopic(configs) };
+    const kept = configsOfNewTopic(configs);
+    logLeftOut(broker, topic, kept);
+    return { name, partitions: partitionsOf(broker, topic), configs: kept };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { error: error.errorCode, message: error.message };
   }
+}
+
+/** The client is not told, for it must not fail; whoever runs the broker can look it up. */
+function logLeftOut({ logger }: Broker, { name, configs }: CreatableTopic, kept: Configs): void {
+  const leftOut = configs.map((config) => config.name).filter((config) => !Object.hasOwn(kept, config));
+  if (leftOut.length > 0) logger.info({ topic: name, configs: leftOut }, 'topic configs without effect were left out');
 }
 
 function checkCounts({ numPartitions, replicationFactor }: CreatableTopic): void {
@@ -110,7 +111,7 @@ function checkAssignments({ nodeId }: Broker, { numPartitions, replicationFactor
   if (problem !== undefined) throw new ApiError('INVALID_REPLICA_ASSIGNMENT', problem);
 }
 
-function failed({ name }: CreatableTopic, { error, message }: Refusal): CreatableTopicResult {
+function failed(name: string, { error, message }: Refusal): CreatableTopicResult {
   return { name, topicId: ZERO_UUID, errorCode: error, errorMessage: errorMessage(message) };
 }
 

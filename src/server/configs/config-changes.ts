@@ -1,5 +1,6 @@
 /** From what a request asks for to the changes of one target, checked. Pure; changes nothing itself. */
 import { type ConfigDefinition, normalizedValue, splitList, unknownConfig } from '../../common/config-definition.ts';
+import { standingTwice } from '../../common/duplicates.ts';
 import { ApiError } from '../../common/errors.ts';
 import type { ConfigTarget } from './config-target.ts';
 
@@ -33,8 +34,7 @@ export function replacingChanges(
 }
 
 function requireOnce(names: readonly string[]): void {
-  const seen = new Set<string>();
-  const twice = names.find((name) => seen.size === seen.add(name).size);
+  const [twice] = standingTwice(names);
   if (twice !== undefined) throw invalidRequest(`${twice} stands twice in the request for the same resource`);
 }
 

@@ -20,12 +20,11 @@ const TYPE_NUMBERS: Readonly<Record<ConfigType, number>> = {
   long: 5,
   double: 6,
   list: 7,
-  class: 8,
 };
 
-/** By name; only `keys`, unless that is null. */
+/** By name; only `keys`, unless that is null or empty, which asks for all. */
 export function describeTarget(target: ConfigTarget, keys: readonly string[] | null): DescribedConfig[] {
-  const wanted = keys === null ? undefined : new Set(keys);
+  const wanted = keys === null || keys.length === 0 ? undefined : new Set(keys);
   return [...target.definitions.values()]
     .filter(({ name }) => wanted?.has(name) ?? true)
     .filter((definition) => !target.describesStoredOnly || storedValue(target, definition) !== undefined)

@@ -1,4 +1,5 @@
 /** What the config APIs have in common: each resource by itself, once. */
+import { standingTwice } from '../../common/duplicates.ts';
 import { ApiError, type ErrorCode, Errors } from '../../common/errors.ts';
 import { errorMessage } from '../error-message.ts';
 
@@ -29,7 +30,7 @@ export async function perResource<R extends ConfigResource, T>(
     const message = `${resources.length} resources stand in one request; at most ${MAX_RESOURCES} are allowed`;
     throw new ApiError('INVALID_REQUEST', message);
   }
-  const twice = standingTwice(resources);
+  const twice = standingTwice(resources.map(keyOf));
   return Promise.all(
     resources.map(async (resource) => {
       try {
@@ -54,8 +55,3 @@ export function resourceResult(
 }
 
 const keyOf = ({ resourceType, resourceName }: ConfigResource): string => `${resourceType}:${resourceName}`;
-
-function standingTwice(resources: readonly ConfigResource[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  return new Set(resources.map(keyOf).filter((key) => seen.size === seen.add(key).size));
-}

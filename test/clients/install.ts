@@ -80,7 +80,7 @@ async function compile(version: JavaVersion, programs: readonly string[]): Promi
 async function javaPrograms(version: JavaVersion): Promise<string[]> {
   const files = (await readdir(here, { recursive: true })).filter((path) => path.endsWith('.java')).sort();
   // What uses the tools, or APIs that are newer than the old version's, is for the newest only.
-  return version === '4.1.2' ? files.filter((path) => !path.startsWith('tools/')) : files;
+  return version === '4.1.2' ? files.filter((path) => !/^(tools|share)\//.test(path)) : files;
 }
 
 /** @throws Error with what the package client or compiler said */

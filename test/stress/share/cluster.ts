@@ -32,6 +32,7 @@ const GROUP_RESOURCE = 32;
 /** Kafka's bounds for groups: as often as is allowed, and as short a lock. */
 export const DELIVERY_LIMIT = 10;
 const LOCK_MS = 15_000;
+const BATCH_RECORDS = 600;
 
 export class Cluster {
   readonly #data: string;
@@ -107,11 +108,11 @@ export class Cluster {
 
   /** Appends at least `records`, through whatever happens to the broker. */
   async fill(records: number): Promise<void> {
-    const batch = plainBatch(250, 40);
+    const batch = plainBatch(BATCH_RECORDS, 40);
     for (let left = records; left > 0; ) {
       try {
         using client = await this.#connect();
-        for (; left > 0; left -= 250 * this.partitions) {
+        for (; left > 0; left -= BATCH_RECORDS * this.partitions) {
           const { responses } = await client.call(produce, 9, {
             acks: -1,
             timeoutMs: 30_000,

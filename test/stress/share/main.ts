@@ -64,9 +64,9 @@ const exited = (child: ChildProcess): Promise<void> =>
     ? Promise.resolve()
     : new Promise((resolve) => child.once('exit', () => resolve()));
 
-/** Kills the broker, or a consumer, which another one follows. */
+/** Kills the broker once for every two consumers, each of which another one follows. */
 async function killSomebody(cluster: Cluster, nextNumber: () => number): Promise<void> {
-  if (random.next() < 0.35) {
+  if (kills.consumers > 2 * kills.broker) {
     await cluster.killAndRestart();
     kills.broker++;
     return;
@@ -96,7 +96,8 @@ async function work(cluster: Cluster): Promise<boolean> {
   });
   const killUntilMs = performance.now() + Number(values.minutes) * 60_000;
   let finished = false;
-  while (!finished && performance.now() < killUntilMs) {
+  const isExercised = (): boolean => kills.broker > 0 && kills.consumers > 0;
+  while (!(finished && isExercised()) && performance.now() < killUntilMs) {
     await pause(randomInt(random, 500, 2_500));
     await killSomebody(cluster, nextNumber);
     finished = await isFinished(cluster, filled);

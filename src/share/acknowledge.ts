@@ -59,6 +59,12 @@ export function validateAcknowledgements(
   return Errors.NONE;
 }
 
+/** Known types, one for all offsets or at least one for each: what applying a range relies on, whoever checked it before. */
+function isWellFormed({ first, last, types }: AcknowledgementBatch): boolean {
+  const known = types.every((type) => Number.isInteger(type) && type >= 0 && type <= AcknowledgeType.RENEW);
+  return known && first <= last && (types.length === 1 || (types.length > 1 && types.length > last - first));
+}
+
 /** Where a record goes when it comes back without having been processed. */
 export function stateAfterReturn(
   deliveryCount: number,
@@ -108,7 +114,7 @@ export class Acknowledgement {
 
   #applyRange(range: AcknowledgementBatch): ErrorCode {
     const { batches, startOffset } = this.#window;
-    if (!range.types.every((type) => type >= 0 && type <= AcknowledgeType.RENEW)) return Errors.INVALID_REQUEST;
+    if (!isWellFormed(range)) return Errors.INVALID_REQUEST;
     // Below the start everything is settled, whoever held it.
     if (range.last < startOffset) return Errors.NONE;
 

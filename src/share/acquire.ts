@@ -163,10 +163,12 @@ class Acquisition {
     this.acquired.push({ first, last, deliveryCount });
   }
 
-  /** Tracks and acquires offsets that were never tracked, from [first, last], rounded up to a log batch. */
+  /**
+   * Tracks and acquires offsets that were never tracked, from [first, last], rounded up to a log batch. A log batch may
+   * begin below the start offset: that part is settled, and would be fetched for ever if it were tracked as available.
+   */
   #takeNew(first: number, last: number, budget: number): void {
-    const window = this.#window;
-    const from = window.batches.isEmpty ? Math.max(first, window.endOffset) : first;
+    const from = Math.max(first, this.#window.startOffset);
     const left = budget - this.#taken;
     if (from > last || left <= 0) return;
     const to = last - from + 1 > left ? Math.min(last, this.#roundUp(from + left - 1)) : last;

@@ -40,7 +40,7 @@ export class BatchAllowance {
     if (this.#cap === Number.POSITIVE_INFINITY && deliveryCountBefore >= threshold) {
       this.#cap = Math.max(1, this.#batchSize >> (deliveryCountBefore - threshold + 1));
     }
-    const wasLastAttempt = this.#maxDeliveryCount > 2 && deliveryCountBefore + 1 >= this.#maxDeliveryCount;
+    const wasLastAttempt = this.#maxDeliveryCount > 2 && deliveryCountBefore + 1 === this.#maxDeliveryCount;
     return !wasLastAttempt && this.#taken < this.#cap;
   }
 }

@@ -78,7 +78,9 @@ export class StoredSharePersister implements Persister {
   }
 
   async read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult> {
-    const { error, state } = await this.#enqueue(key, (current) => readState(current, leaderEpoch));
+    const { error, state } = await this.#enqueue(key, (current) =>
+      readState(current, leaderEpoch, UPDATES_PER_SNAPSHOT),
+    );
     return { error, state: error === Errors.NONE ? state : undefined };
   }
 

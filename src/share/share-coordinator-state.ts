@@ -52,13 +52,22 @@ export function initializeState(state: State, stateEpoch: number, startOffset: n
   return { error: Errors.NONE, state: next, record: 'snapshot' };
 }
 
+/** What a change comes to in the log: after `updatesPerSnapshot` updates it is a snapshot. */
+function changed(state: CoordinatorShareState, updatesPerSnapshot: number): Operation {
+  if (state.updatesSinceSnapshot >= updatesPerSnapshot) {
+    const next = { ...state, snapshotEpoch: state.snapshotEpoch + 1, updatesSinceSnapshot: 0 };
+    return { error: Errors.NONE, state: next, record: 'snapshot' };
+  }
+  const next = { ...state, updatesSinceSnapshot: state.updatesSinceSnapshot + 1 };
+  return { error: Errors.NONE, state: next, record: 'update' };
+}
+
 /** A leader takes over: its epoch is recorded when it is newer, and fences the leaders before it. */
-export function readState(state: State, leaderEpoch: number): Operation {
+export function readState(state: State, leaderEpoch: number, updatesPerSnapshot: number): Operation {
   if (!state) return refuse(Errors.INVALID_REQUEST, state);
   if (leaderEpoch < state.leaderEpoch) return refuse(Errors.FENCED_LEADER_EPOCH, state);
   if (leaderEpoch === state.leaderEpoch) return refuse(Errors.NONE, state);
-  const next = { ...state, leaderEpoch, updatesSinceSnapshot: state.updatesSinceSnapshot + 1 };
-  return { error: Errors.NONE, state: next, record: 'update' };
+  return changed({ ...state, leaderEpoch }, updatesPerSnapshot);
 }
 
 export interface StateUpdate {
@@ -94,22 +103,19 @@ export function joinUpdates(updates: readonly StateUpdate[]): StateUpdate {
   return { ...first, startOffset, deliveryCompleteCount, stateBatches: updates.flatMap((one) => one.stateBatches) };
 }
 
-/** Writes state batches. After `updatesPerSnapshot` updates the next write is a snapshot. */
+/** Writes state batches; epochs are checked, and stay. */
 export function writeState(state: State, update: StateUpdate, updatesPerSnapshot: number): Operation {
   if (!state) return refuse(Errors.INVALID_REQUEST, state);
   if (update.leaderEpoch < state.leaderEpoch) return refuse(Errors.FENCED_LEADER_EPOCH, state);
   if (update.stateEpoch < state.stateEpoch) return refuse(Errors.FENCED_STATE_EPOCH, state);
-  const isSnapshot = state.updatesSinceSnapshot >= updatesPerSnapshot;
   const startOffset = Math.max(state.startOffset, update.startOffset);
   const next: CoordinatorShareState = {
     ...state,
     startOffset,
     deliveryCompleteCount: completeCount(state, update),
     stateBatches: combineStateBatches(state.stateBatches, update.stateBatches, startOffset),
-    snapshotEpoch: state.snapshotEpoch + (isSnapshot ? 1 : 0),
-    updatesSinceSnapshot: isSnapshot ? 0 : state.updatesSinceSnapshot + 1,
   };
-  return { error: Errors.NONE, state: next, record: isSnapshot ? 'snapshot' : 'update' };
+  return changed(next, updatesPerSnapshot);
 }
 
 /** What monitoring sees; an unknown key answers defaults. */

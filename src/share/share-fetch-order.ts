@@ -9,15 +9,19 @@ export function rotatePartitions<T>(partitions: readonly T[], sessionEpoch: numb
 }
 
 /**
- * Bytes for each of `count` partitions out of a budget shared by `acquired` of them; what does not divide goes, byte by
- * byte, to partitions in a row from a random one on.
+ * Bytes for each of `count` partitions out of a budget shared by `acquired` of them; what does not divide goes to a random
+ * one. When there are fewer bytes than partitions, partitions in a row from a random one on get one each.
  */
 export function partitionMaxBytes(requestMaxBytes: number, count: number, acquired: number, random: Random): number[] {
   if (count === 0) return [];
   const each = Math.floor(requestMaxBytes / acquired);
-  const rest = Math.min(count, requestMaxBytes - each * acquired);
+  const rest = requestMaxBytes - each * acquired;
   const start = randomInt(random, 0, count - 1);
-  return Array.from({ length: count }, (_, index) => each + ((index - start + count) % count < rest ? 1 : 0));
+  return Array.from({ length: count }, (_, index) => {
+    const distance = (index - start + count) % count;
+    if (each === 0) return distance < rest ? 1 : 0;
+    return distance === 0 ? each + rest : each;
+  });
 }
 
 /**

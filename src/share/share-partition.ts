@@ -9,7 +9,8 @@
  *
  * Where Kafka's own behaviour is an accident, this does what was meant: a start offset in a hole that nothing can fill
  * does not block; a range that begins in a hole leaves the batch below it alone; the throttle's cap holds also when it is
- * jumped over; splitting keeps pending transitions and locks; a start past all tracked records never falls back.
+ * jumped over; splitting keeps pending transitions and locks; a start past all tracked records never falls back; nothing
+ * below the start offset is acquired anew or asked for; the pointer into the gap window only goes forward.
  */
 import { assert } from '../common/assert.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
@@ -70,8 +71,11 @@ export interface SharePartitionHost {
   monotonicMs(): number;
   /** Makes a change durable; `done` gets the error as share consumers see it. */
   write(write: StateWrite, done: (error: ErrorCode) => void): void;
-  /** Copies records to the dead-letter queue; `done` whether or not it worked. */
-  deadLetter(letters: readonly DeadLetter[], done: () => void): void;
+  /**
+   * Copies records to the dead-letter queue. `done` names each letter once, whether or not its copy worked: some of them
+   * at a time or, without an argument, all at once. What it names together is archived in one write.
+   */
+  deadLetter(letters: readonly DeadLetter[], done: (copied?: readonly DeadLetter[]) => void): void;
 }
 
 export interface AcquireTransactions {
@@ -168,28 +172,10 @@ export class SharePartition {
   #hide(acquired: readonly AcquiredRange[], hidden: readonly LogBatch[]): AcquiredRange[] {
     let ranges = [...acquired];
     for (const aborted of hidden) {
-      for (const range of ranges) {
-        const first = Math.max(range.first, aborted.first);
-        const last = Math.min(range.last, aborted.last);
-        if (first <= last) this.#archiveAcquired(first, last);
-      }
+      this.#window.archive(RecordState.ACQUIRED, aborted.first, aborted.last + 1);
       ranges = ranges.flatMap((range) => subtract(range, aborted));
     }
     return ranges;
-  }
-
-  #archiveAcquired(from: number, to: number): void {
-    const { batches } = this.#window;
-    const start = batches.floor(from);
-    for (let index = start ? batches.indexFrom(start.first) : 0; index < batches.length; index++) {
-      const batch = batches.at(index);
-      if (batch.first > to) break;
-      if (batch.last < from) continue;
-      if (batch.first < from || batch.last > to) batch.split();
-      batch.visit(from, to, (unit, first, last) => {
-        if (unit.state === RecordState.ACQUIRED) this.#window.forceArchive(unit, first, last);
-      });
-    }
   }
 
   /** Applies one member's acknowledgements; `done` gets the partition's error once the change is durable. */
@@ -295,8 +281,11 @@ export class SharePartition {
    */
   expireLocks(): void {
     const nowMs = this.#host.monotonicMs();
-    for (let batch = this.#locks.takeExpired(nowMs); batch; batch = this.#locks.takeExpired(nowMs)) {
-      const touched = this.#expireBatch(batch, nowMs);
+    for (;;) {
+      const deadlineMs = this.#locks.nextDeadlineMs;
+      const batch = this.#locks.takeExpired(nowMs);
+      if (!batch) return;
+      const touched = this.#expireBatch(batch, deadlineMs);
       if (touched.length === 0) continue;
       this.#write(touched, () => {
         this.#window.advanceStart();
@@ -305,13 +294,14 @@ export class SharePartition {
     }
   }
 
-  #expireBatch(batch: InFlightBatch, nowMs: number): Touched[] {
+  /** Ends what is locked up to `deadlineMs`; later locks of the batch have their own turn, in the order of deadlines. */
+  #expireBatch(batch: InFlightBatch, deadlineMs: number): Touched[] {
     const { startOffset } = this.#window;
     const touched: Touched[] = [];
-    if (batch.first < startOffset && startOffset <= batch.last) batch.split();
+    const isOver = (unit: InFlightUnit) => unit.state === RecordState.ACQUIRED && unit.lockDeadlineMs <= deadlineMs;
+    if (batch.whole && isOver(batch.whole) && batch.first < startOffset && startOffset <= batch.last) batch.split();
     batch.visit(batch.first, batch.last, (unit, first, last) => {
-      if (unit.state !== RecordState.ACQUIRED || unit.lockDeadlineMs > nowMs) return;
-      touched.push({ batch, first, last, cause: this.#expireUnit(unit, first, last) });
+      if (isOver(unit)) touched.push({ batch, first, last, cause: this.#expireUnit(unit, first, last) });
     });
     return touched;
   }
@@ -335,20 +325,27 @@ export class SharePartition {
       ({ batch, first, cause }) => cause !== undefined && batch.unitAt(first).state === RecordState.ARCHIVING,
     );
     if (leaving.length === 0) return;
-    const letters = leaving.map(({ batch, first, last, cause }) => {
-      return { first, last, deliveryCount: batch.unitAt(first).deliveryCount, cause: cause! };
-    });
-    this.#host.deadLetter(letters, () => {
-      const archived: Touched[] = [];
-      for (const { batch, first, last } of leaving) {
-        batch.visit(first, last, (unit, from, to) => {
-          if (unit.state !== RecordState.ARCHIVING) return;
-          this.#window.forceArchive(unit, from, to);
-          archived.push({ batch, first: from, last: to, cause: undefined });
-        });
-      }
-      if (archived.length > 0) this.#write(archived, () => this.#window.advanceStart());
-    });
+    const records = new Map<DeadLetter, Touched>();
+    for (const one of leaving) {
+      const { batch, first, last, cause } = one;
+      records.set({ first, last, deliveryCount: batch.unitAt(first).deliveryCount, cause: cause! }, one);
+    }
+    const letters = [...records.keys()];
+    this.#host.deadLetter(letters, (copied = letters) =>
+      this.#archiveCopied(copied.map((letter) => records.get(letter)!)),
+    );
+  }
+
+  #archiveCopied(copied: readonly Touched[]): void {
+    const archived: Touched[] = [];
+    for (const { batch, first, last } of copied) {
+      batch.visit(first, last, (unit, from, to) => {
+        if (unit.state !== RecordState.ARCHIVING) return;
+        this.#window.forceArchive(unit, from, to);
+        archived.push({ batch, first: from, last: to, cause: undefined });
+      });
+    }
+    if (archived.length > 0) this.#write(archived, () => this.#window.advanceStart());
   }
 }
 

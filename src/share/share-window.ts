@@ -152,25 +152,35 @@ export class ShareWindow {
     this.endOffset = Math.max(this.endOffset, batch.last);
   }
 
-  /** The gap pointer follows what was acquired, forward only. */
+  /** The gap pointer follows what was acquired, forward only; past the end of the gap window, that closes. */
   moveGapPointer(offset: number): void {
-    if (this.gapActive) this.#gap!.pointer = Math.max(this.#gap!.pointer, offset);
+    if (this.#gap === undefined) return;
+    if (!this.gapActive || offset > this.#gap.end) this.#gap = undefined;
+    else this.#gap.pointer = Math.max(this.#gap.pointer, offset);
   }
 
   /** Archives available records in [from, to): the log no longer has them. */
   archiveAvailable(from: number, to: number): void {
-    for (const batch of this.batches) {
+    // None of these is delivered again, but the gap pointer may be where to go on.
+    if (this.archive(RecordState.AVAILABLE, from, to)) this.noteAvailable(from);
+  }
+
+  /** Archives by force what is in `state` in [from, to); batches that lie there in part are split. Whether there was any. */
+  archive(state: RecordState, from: number, to: number): boolean {
+    let found = false;
+    const { batches } = this;
+    for (let index = Math.max(0, batches.indexFrom(from + 1) - 1); index < batches.length; index++) {
+      const batch = batches.at(index);
       if (batch.first >= to) break;
-      const inside = batch.first >= from && batch.last < to;
-      if (!inside && batch.whole?.state === RecordState.AVAILABLE && batch.last >= from) batch.split();
-      if (!inside && batch.whole) continue;
+      if (batch.last < from || (batch.whole && batch.whole.state !== state)) continue;
+      if (batch.first < from || batch.last >= to) batch.split();
       batch.visit(from, to - 1, (unit, first, last) => {
-        if (unit.state !== RecordState.AVAILABLE) return;
+        if (unit.state !== state) return;
         this.forceArchive(unit, first, last);
-        // None of these, but the gap pointer may be where to go on.
-        this.noteAvailable(first);
+        found = true;
       });
     }
+    return found;
   }
 
   /**
@@ -187,6 +197,7 @@ export class ShareWindow {
     this.archiveAvailable(this.batches.firstBatch!.first, logStartOffset);
     this.#setStart(logStartOffset);
     this.endOffset = Math.max(this.endOffset, logStartOffset);
+    this.moveGapPointer(logStartOffset);
   }
 
   /** Moves the start over finished records, taking those it passes out of the count. */
@@ -205,17 +216,11 @@ export class ShareWindow {
 
   /**
    * Moves the start offset past the longest prefix of finished records, after a completed write. While the gap window is
-   * active it never passes the gap pointer. A start that lies in a hole outside the gap window, where nothing can come
-   * any more, does not hold it back.
+   * active it never passes the gap pointer. A start that lies in a hole where nothing can come any more, outside the gap
+   * window or passed by its pointer, does not hold it back.
    */
   advanceStart(): void {
-    if (this.batches.isEmpty) return;
-    const floor = this.batches.floor(this.startOffset);
-    if (floor?.contains(this.startOffset)) {
-      if (!isDone(floor.unitAt(this.startOffset))) return;
-    } else if (!floor && this.gapActive) {
-      return;
-    }
+    if (this.batches.isEmpty || !this.#startIsDone()) return;
     const { whole, upTo } = this.#finishedPrefix();
     if (upTo < 0) return;
     const next = this.batches.length === whole ? undefined : this.batches.at(whole);
@@ -227,6 +232,13 @@ export class ShareWindow {
     const target = partly ? upTo + 1 : this.gapActive ? Math.min(next.first, this.#gap!.pointer) : next.first;
     this.#setStart(Math.max(this.startOffset, target));
     this.batches.dropFirst(whole);
+  }
+
+  /** Whether the start may move at all: what is there, or next below it when it lies in a hole, is finished. */
+  #startIsDone(): boolean {
+    const floor = this.batches.floor(this.startOffset);
+    if (floor) return isDone(floor.unitAt(Math.min(this.startOffset, floor.last)));
+    return !this.gapActive || this.#gap!.pointer > this.startOffset;
   }
 
   /** How many batches from the front are finished whole, and the last finished offset of the prefix (−1: none). */

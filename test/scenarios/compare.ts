@@ -13,6 +13,29 @@ export function fields(json: Json, known: readonly string[]): void {
   if (unknown.length > 0) throw new Error(`unknown field ${unknown.join(', ')}`);
 }
 
+const isText = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+/** `fields` for a file or a case, which may have any text besides that says what it is about. */
+export function describedFields(json: Json, known: readonly string[]): void {
+  fields(Object.fromEntries(Object.entries(json).filter(([, value]) => !isText(value))), known);
+}
+
+/** What a step expects; all of it may be left out. */
+export function expectation(step: Json, known: readonly string[]): Json {
+  const expected = (step.expect ?? {}) as Json;
+  fields(expected, known);
+  return expected;
+}
+
+/** @throws when a value is none of those that it may have. */
+export function oneOf<T extends string>(what: string, value: unknown, allowed: readonly T[]): T {
+  const found = allowed.find((one) => one === value);
+  if (found === undefined)
+    throw new Error(`unknown ${what} ${JSON.stringify(value)}, not one of ${allowed.join(', ')}`);
+  return found;
+}
+
 /** Without members that are undefined, and with maps as sorted entries, so that equal things look equal. */
 function normal(value: unknown): unknown {
   if (value instanceof Map) return [...value].sort(([a], [b]) => a - b).map(normal);

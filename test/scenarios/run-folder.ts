@@ -1,8 +1,9 @@
 /** Runs every scenario file of a folder and of its `extra/`, and says what came of each. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Differences, fields, type Json, type Level } from './compare.ts';
+import { Differences, describedFields, type Json, type Level } from './compare.ts';
 import { extraKinds } from './extra-scenarios.ts';
+import { readJson } from './read-json.ts';
 import { runSharePartitionScenario } from './share-partition-scenario.ts';
 
 export interface ScenarioOutcome {
@@ -26,9 +27,9 @@ function runOne(name: string, run: (differences: Differences) => void): Scenario
 function runFile(path: string, name: string, level: Level): ScenarioOutcome[] {
   let json: Json;
   try {
-    json = JSON.parse(readFileSync(path, 'utf8'));
+    json = readJson(path);
   } catch (error) {
-    return [{ name, differences: [`is not JSON: ${(error as Error).message}`] }];
+    return [{ name, differences: [(error as Error).message] }];
   }
   if (json.kind === 'share-partition')
     return [runOne(name, (differences) => runSharePartitionScenario(json, level, differences))];
@@ -37,8 +38,8 @@ function runFile(path: string, name: string, level: Level): ScenarioOutcome[] {
     return [{ name, differences: [runCase ? 'has no cases' : `unknown kind ${json.kind}`] }];
   }
   return (json.cases as Json[]).map((one, index) =>
-    runOne(`${name} ${one.name ?? index}`, (differences) => {
-      fields(json, ['name', 'kind', 'about', 'confidence', 'tags', 'basis', 'cases', 'note']);
+    runOne(`${name} ${one?.name ?? index}`, (differences) => {
+      describedFields(json, ['kind', 'cases']);
       runCase(one, differences);
     }),
   );
@@ -49,9 +50,9 @@ export function runFolder(folder: string, level: Level): ScenarioOutcome[] {
   const here = (sub: string): string[] => {
     try {
       return readdirSync(join(folder, sub))
-        .filter((file) => file.endsWith('.json'))
-        .sort()
-        .map((file) => join(sub, file));
+        .map((file) => join(sub, file))
+        .filter((file) => file.endsWith('.json') && statSync(join(folder, file)).isFile())
+        .sort();
     } catch (error) {
       if (sub !== '' && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
       throw error;

@@ -2,18 +2,18 @@
  * Runs one share-partition scenario (`"kind": "share-partition"`) against the real SharePartition, with a manual clock, a
  * persister that answers as told, and a dead-letter queue that can be held. Collects differences instead of throwing.
  */
-import { type ErrorName, Errors, errorName } from '../../src/common/errors.ts';
+import { Errors } from '../../src/common/errors.ts';
 import type { AcquireMode } from '../../src/share/acquire.ts';
 import type { InFlightBatch } from '../../src/share/in-flight-batch.ts';
-import { RecordState, recordStateName } from '../../src/share/record-state.ts';
+import { recordStateName } from '../../src/share/record-state.ts';
 import {
   type DeadLetter,
   SharePartition,
   type SharePartitionConfig,
   type StateWrite,
 } from '../../src/share/share-partition.ts';
-import type { StateBatch } from '../../src/share/share-window.ts';
-import { type Differences, fields, type Json, type Level } from './compare.ts';
+import { type Differences, describedFields, expectation, fields, type Json, type Level, oneOf } from './compare.ts';
+import { batchJson, errorCode, flatten, nameOrNull, stateBatchFromJson, units } from './scenario-json.ts';
 
 interface Held {
   readonly write: StateWrite;
@@ -32,54 +32,22 @@ const CONFIG_FIELDS = [
   'dlqEnabled',
 ];
 
-function stateBatchFromJson(json: Json): StateBatch {
-  fields(json, ['firstOffset', 'lastOffset', 'state', 'deliveryCount']);
-  return { ...json, state: RecordState[json.state as keyof typeof RecordState] } as StateBatch;
-}
+const STATE_FIELDS = [
+  'startOffset',
+  'endOffset',
+  'nextFetchOffset',
+  'canAcquire',
+  'deliveryCompleteCount',
+  'inFlightRecords',
+  'batches',
+];
 
-function errorCode(name: string | null): number {
-  if (name === null) return Errors.NONE;
-  if (!(name in Errors)) throw new Error(`unknown error ${name}`);
-  return Errors[name as ErrorName];
-}
+const ACQUIRE_MODES: readonly AcquireMode[] = ['batch_optimized', 'record_limit'];
 
-const nameOrNull = (code: number): string | null => (code === Errors.NONE ? null : errorName(code));
-
-/** Ranges with equal attributes, offset by offset: the comparison that does not see how tracking is cut. */
-function flatten(ranges: readonly Json[], attributes: (range: Json) => Json): Map<number, Json> {
-  const flat = new Map<number, Json>();
-  for (const range of ranges)
-    for (let offset = range.first; offset <= range.last; offset++) flat.set(offset, attributes(range));
-  return flat;
-}
-
-function unitJson(unit: { state: RecordState; deliveryCount: number; memberId: string; pending: unknown }): Json {
-  return {
-    state: recordStateName(unit.state),
-    deliveryCount: unit.deliveryCount,
-    ...(unit.memberId ? { member: unit.memberId } : {}),
-    ...(unit.pending ? { pending: true } : {}),
-  };
-}
-
-/** A tracked batch as scenario files write it, per-offset states run-length coded. */
-function batchJson(batch: InFlightBatch): Json {
-  const bounds = { first: batch.first, last: batch.last };
-  if (batch.whole) return { ...bounds, ...unitJson(batch.whole) };
-  const offsets: Json[] = [];
-  for (let offset = batch.first; offset <= batch.last; offset++) {
-    const unit = unitJson(batch.unitAt(offset));
-    const before = offsets[offsets.length - 1];
-    if (before && JSON.stringify({ ...before, first: 0, last: 0 }) === JSON.stringify({ first: 0, last: 0, ...unit }))
-      before.last = offset;
-    else offsets.push({ first: offset, last: offset, ...unit });
-  }
-  return { ...bounds, offsets };
-}
-
-/** Units of `batches` fields, whether tracked whole or per offset. */
-function units(batches: readonly Json[]): Json[] {
-  return batches.flatMap((batch) => (batch.offsets as Json[] | undefined) ?? [batch]);
+function checkConfig(config: Json): void {
+  fields(config, CONFIG_FIELDS);
+  if (config.acquireMode !== undefined) oneOf('acquire mode', config.acquireMode, ACQUIRE_MODES);
+  if (config.isolation !== undefined) oneOf('isolation', config.isolation, ['read_uncommitted', 'read_committed']);
 }
 
 class Scenario {
@@ -92,32 +60,23 @@ class Scenario {
   #persister: { mode: string; error: number } = { mode: 'ok', error: Errors.NONE };
   #held: Held[] = [];
   #writes: StateWrite[] = [];
+  /** While locks end: the batches that had a lock an offset before. */
+  #lockedPerOffset: InFlightBatch[] = [];
   #deadLetterMode = 'ok';
   #heldDeadLetters: (() => void)[] = [];
   readonly #enqueued: DeadLetter[] = [];
 
   static run(json: Json, level: Level, differences: Differences): void {
-    fields(json, [
-      'name',
-      'kind',
-      'about',
-      'confidence',
-      'tags',
-      'basis',
-      'config',
-      'initial',
-      'expectInit',
-      'steps',
-      'note',
-    ]);
-    fields(json.config, CONFIG_FIELDS);
+    describedFields(json, ['kind', 'config', 'initial', 'expectInit', 'steps']);
+    checkConfig(json.config);
     fields(json.initial, ['startOffset', 'stateBatches']);
+    if (!Array.isArray(json.steps ?? [])) throw new Error('steps are no list');
     const scenario = Scenario.#load(json, level, differences);
     if (json.expectInit !== undefined)
       differences.equal('init', { error: scenario ? null : 'INIT_FAILED' }, json.expectInit);
     else if (!scenario) differences.add('initialisation failed');
     if (!scenario) return;
-    if (!json.expectInit && json.steps.length === 0) throw new Error('a scenario without steps shows nothing');
+    if (!json.expectInit && !json.steps?.length) throw new Error('a scenario without steps shows nothing');
     (json.steps as Json[] | undefined)?.forEach((step, index) => {
       differences.at(`step ${index} ${step.op}`);
       scenario.#step(step);
@@ -161,21 +120,42 @@ class Scenario {
 
   #write(write: StateWrite, done: (error: number) => void): void {
     this.#writes.push(write);
-    if (this.#persister.mode === 'hold') this.#held.push({ write, done });
+    if (this.#persister.mode === 'hold') this.#hold(write, done);
     else done(this.#persister.mode === 'fail' ? this.#persister.error : Errors.NONE);
   }
 
-  #deadLetter(letters: readonly DeadLetter[], done: () => void): void {
-    this.#enqueued.push(...letters);
-    if (this.#deadLetterMode === 'hold') this.#heldDeadLetters.push(done);
-    else done();
+  /** Scenarios number held writes as Kafka sends them: one a lock when locks end, where we send one a batch. */
+  #hold(write: StateWrite, done: (error: number) => void): void {
+    const first = write.stateBatches[0]!.firstOffset;
+    const isPerLock = this.#lockedPerOffset.some((batch) => batch.contains(first));
+    let isAnswered = false;
+    const once = (error: number): void => {
+      if (!isAnswered) done(error);
+      isAnswered = true;
+    };
+    for (let lock = isPerLock ? write.stateBatches.length : 1; lock > 0; lock--) this.#held.push({ write, done: once });
+  }
+
+  /** Copies end one by one, as in Kafka: each is archived by a write of its own. */
+  #deadLetter(letters: readonly DeadLetter[], done: (copied: readonly DeadLetter[]) => void): void {
+    for (const letter of letters) {
+      this.#enqueued.push(letter);
+      if (this.#deadLetterMode === 'hold') this.#heldDeadLetters.push(() => done([letter]));
+      else done([letter]);
+    }
   }
 
   #step(step: Json): void {
     const run = this.#operations[step.op as string];
     if (!run) throw new Error(`unknown operation ${step.op}`);
-    const { note: _note, ...rest } = step;
+    const { note: _note, about: _about, comment: _comment, ...rest } = step;
     run(rest);
+  }
+
+  /** Compares what the step expects; what it leaves out is not looked at. */
+  #expect(expected: Json, actual: Json): void {
+    for (const [name, value] of Object.entries(actual))
+      if (name in expected) this.#differences.equal(name, value, expected[name]);
   }
 
   readonly #operations: Record<string, (step: Json) => void> = {
@@ -191,19 +171,18 @@ class Scenario {
         'txn',
         'expect',
       ]);
-      fields(step.expect, ['acquired', 'nextFetchOffset']);
+      const expected = expectation(step, ['acquired', 'nextFetchOffset']);
       const logBatches = (step.batches as [number, number][]).map(([first, last]) => ({ first, last }));
       const request = {
         memberId: step.member,
-        mode: step.acquireMode ?? this.#mode,
+        mode: oneOf('acquire mode', step.acquireMode ?? this.#mode, ACQUIRE_MODES),
         batchSize: step.batchSize,
         maxRecords: step.maxRecords,
         fetchOffset: step.fetchOffset,
         logBatches,
       };
       const acquired = this.#partition.acquire(request, step.txn && this.#transactions(step.txn));
-      this.#differences.equal('acquired', acquired, step.expect.acquired);
-      this.#differences.equal('nextFetchOffset', this.#partition.nextFetchOffset(), step.expect.nextFetchOffset);
+      this.#expect(expected, { acquired, nextFetchOffset: this.#partition.nextFetchOffset() });
     },
     acknowledge: (step) => {
       fields(step, ['op', 'member', 'batches', 'expect']);
@@ -216,7 +195,9 @@ class Scenario {
     advanceTime: (step) => {
       fields(step, ['op', 'ms']);
       this.#nowMs += step.ms;
+      this.#lockedPerOffset = [...this.#partition.batches].filter((batch) => !batch.whole);
       this.#partition.expireLocks();
+      this.#lockedPerOffset = [];
     },
     logStartOffset: (step) => {
       fields(step, ['op', 'offset']);
@@ -224,51 +205,53 @@ class Scenario {
     },
     persister: (step) => {
       fields(step, ['op', 'mode', 'error']);
-      if (!['ok', 'fail', 'hold'].includes(step.mode)) throw new Error(`unknown persister mode ${step.mode}`);
+      oneOf('persister mode', step.mode, ['ok', 'fail', 'hold']);
+      if (step.mode === 'fail' && !step.error) throw new Error('a persister that fails needs an error');
       this.#persister = { mode: step.mode, error: errorCode(step.error ?? null) };
     },
     completeWrite: (step) => {
       fields(step, ['op', 'index', 'error', 'expect']);
       const [held] = this.#held.splice(step.index, 1);
       if (!held) throw new Error(`no held write ${step.index}`);
+      const expected = expectation(step, ['error', 'writes']);
+      this.#writes = [];
       held.done(errorCode(step.error ?? null));
-      if (!step.expect || !('error' in step.expect)) return;
-      this.#differences.equal(
-        'error',
-        held.answered === undefined ? 'no caller' : nameOrNull(held.answered),
-        step.expect.error,
-      );
+      this.#expect(expected, { error: held.answered === undefined ? 'no caller' : nameOrNull(held.answered) });
+      this.#expectWrites(expected);
     },
     setConfig: ({ op: _op, ...config }) => {
-      fields(config, CONFIG_FIELDS);
+      checkConfig(config);
       this.#configure(config);
     },
     dlq: (step) => {
       fields(step, ['op', 'mode']);
-      if (!['ok', 'hold'].includes(step.mode)) throw new Error(`unknown dlq mode ${step.mode}`);
-      this.#deadLetterMode = step.mode;
+      this.#deadLetterMode = oneOf('dlq mode', step.mode, ['ok', 'hold']);
     },
     completeDlq: (step) => {
-      fields(step, ['op', 'index']);
+      fields(step, ['op', 'index', 'expect']);
+      const expected = expectation(step, ['writes']);
       const [done] = this.#heldDeadLetters.splice(step.index, 1);
       if (!done) throw new Error(`no held dead-letter copy ${step.index}`);
+      this.#writes = [];
       done();
+      this.#expectWrites(expected);
     },
     dlqState: (step) => {
       fields(step, ['op', 'expect']);
-      fields(step.expect, ['enqueued']);
+      const { enqueued } = expectation(step, ['enqueued']);
+      if (!enqueued) throw new Error('dlqState expects enqueued');
       const attributes = ({ deliveryCount, cause }: Json): Json => ({ deliveryCount, cause });
-      if (this.#level === 'strict') this.#differences.equal('enqueued', this.#enqueued, step.expect.enqueued);
+      if (this.#level === 'strict') this.#differences.equal('enqueued', this.#enqueued, enqueued);
       else
         this.#differences.equal(
           'enqueued',
           flatten(this.#enqueued as Json[], attributes),
-          flatten(step.expect.enqueued, attributes),
+          flatten(enqueued, attributes),
         );
     },
     state: (step) => {
       fields(step, ['op', 'expect']);
-      this.#expectState(step.expect);
+      this.#expectState(expectation(step, STATE_FIELDS));
     },
   };
 
@@ -286,7 +269,7 @@ class Scenario {
   }
 
   #expectAnswer(step: Json, run: (done: (error: number) => void) => void): void {
-    fields(step.expect, ['error', 'pending', 'writes']);
+    const expected = expectation(step, ['error', 'pending', 'writes']);
     const heldBefore = this.#held.length;
     this.#writes = [];
     let answer: number | undefined;
@@ -297,44 +280,44 @@ class Scenario {
     });
     // The writes held by this step are the ones whose completion answers its caller.
     mine = this.#held.slice(heldBefore);
-    if (step.expect.pending) this.#differences.equal('pending', answer === undefined, true);
-    else this.#differences.equal('error', answer === undefined ? 'pending' : nameOrNull(answer), step.expect.error);
-    if (step.expect.writes) this.#expectWrites(step.expect.writes);
+    this.#expect(expected, {
+      pending: answer === undefined,
+      error: answer === undefined ? 'pending' : nameOrNull(answer),
+    });
+    this.#expectWrites(expected);
   }
 
-  #expectWrites(expected: readonly Json[]): void {
+  #expectWrites({ writes: expected }: Json): void {
+    if (!expected) return;
     const attributes = ({ state, deliveryCount }: Json): Json => ({ state, deliveryCount });
     const normal = (write: Json): Json => {
       fields(write, ['startOffset', 'deliveryCompleteCount', 'stateBatches']);
-      const ranges = (write.stateBatches as Json[]).map((batch) => ({
-        ...batch,
-        first: batch.firstOffset,
-        last: batch.lastOffset,
-      }));
+      const ranges = (write.stateBatches as Json[]).map((batch) => {
+        fields(batch, ['firstOffset', 'lastOffset', 'state', 'deliveryCount']);
+        return { ...batch, first: batch.firstOffset, last: batch.lastOffset };
+      });
       return this.#level === 'strict' ? write : { ...write, stateBatches: flatten(ranges, attributes) };
     };
     const actual = this.#writes.map((write) => ({
       ...write,
       stateBatches: write.stateBatches.map((batch) => ({ ...batch, state: recordStateName(batch.state) })),
     }));
-    this.#differences.equal('writes', actual.map(normal), expected.map(normal));
+    this.#differences.equal('writes', actual.map(normal), (expected as Json[]).map(normal));
   }
 
   #expectState(expected: Json): void {
-    const always = ['startOffset', 'nextFetchOffset', 'canAcquire'];
-    const recommended = ['endOffset', 'deliveryCompleteCount', 'inFlightRecords'];
-    fields(expected, [...always, ...recommended, 'batches']);
     const partition = this.#partition;
-    const actual: Json = {
+    this.#expect(expected, {
       startOffset: partition.startOffset,
-      endOffset: partition.endOffset,
       nextFetchOffset: partition.nextFetchOffset(),
       canAcquire: partition.canAcquire(),
-      deliveryCompleteCount: partition.deliveryCompleteCount,
-      inFlightRecords: partition.inFlightRecords,
-    };
-    for (const field of this.#level === 'required' ? always : [...always, ...recommended]) {
-      if (field in expected) this.#differences.equal(field, actual[field], expected[field]);
+    });
+    if (this.#level !== 'required') {
+      this.#expect(expected, {
+        endOffset: partition.endOffset,
+        deliveryCompleteCount: partition.deliveryCompleteCount,
+        inFlightRecords: partition.inFlightRecords,
+      });
     }
     if (expected.batches) this.#expectBatches([...partition.batches].map(batchJson), expected.batches);
   }

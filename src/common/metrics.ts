@@ -27,3 +27,20 @@ export const noopMeter: Meter = {
   createObservableCounter: make,
   createObservableGauge: make,
 };
+
+/** A value that is read from a source when metrics are exported, so that its hot path pays nothing for it. */
+export type Observed<S> = readonly [name: string, unit: string, description: string, read: (source: S) => number];
+
+export function observeCounters<S>(meter: Meter, rows: readonly Observed<S>[], source: () => S): void {
+  for (const [name, unit, description, read] of rows) {
+    const counter = meter.createObservableCounter(name, { unit, description });
+    counter.addCallback((result) => result.observe(read(source())));
+  }
+}
+
+export function observeGauges<S>(meter: Meter, rows: readonly Observed<S>[], source: () => S): void {
+  for (const [name, unit, description, read] of rows) {
+    const gauge = meter.createObservableGauge(name, { unit, description });
+    gauge.addCallback((result) => result.observe(read(source())));
+  }
+}

@@ -1,33 +1,28 @@
-/** What an engine lets its meter read when metrics are exported: the counts behind `stats()` that no part tells itself. */
-import type { Meter } from '../common/metrics.ts';
+/** What an engine lets its meter read when metrics are exported: the counts that no part of it tells itself. */
+import { type Meter, type Observed, observeCounters, observeGauges } from '../common/metrics.ts';
 import type { DisklessEngine, EngineStats } from './diskless-engine.ts';
 
-type Reading = (engine: DisklessEngine, stats: EngineStats) => number;
-type Row = readonly [name: string, unit: string, description: string, read: Reading];
-
-const COUNTERS: readonly Row[] = [
-  ['diskless.append.batches', '{batch}', 'Batches appended.', (_, stats) => stats.appendedBatches],
-  ['diskless.append.records', '{record}', 'Records appended.', (_, stats) => stats.appendedRecords],
-  ['diskless.segment.committed', '{segment}', 'Shared log segments committed.', (_, stats) => stats.segmentsCommitted],
-  ['diskless.retention.deleted', 'By', 'Bytes that retention dropped.', (_, stats) => stats.bytesDeleted],
-  ['diskless.maintenance.files_deleted', '{file}', 'Objects deleted.', (_, stats) => stats.filesDeleted],
-  ['diskless.maintenance.deletions_failed', '{file}', 'Deletions refused.', (_, stats) => stats.deletionsFailed],
+const COUNTERS: readonly Observed<EngineStats>[] = [
+  ['diskless.append.batches', '{batch}', 'Batches appended.', (stats) => stats.appendedBatches],
+  ['diskless.append.records', '{record}', 'Records appended.', (stats) => stats.appendedRecords],
+  ['diskless.segment.committed', '{segment}', 'Shared log segments committed.', (stats) => stats.segmentsCommitted],
+  ['diskless.retention.deleted', 'By', 'Bytes that retention dropped.', (stats) => stats.bytesDeleted],
+  ['diskless.maintenance.files_deleted', '{file}', 'Objects deleted.', (stats) => stats.filesDeleted],
+  ['diskless.maintenance.deletions_failed', '{file}', 'Deletions refused.', (stats) => stats.deletionsFailed],
 ];
 
-const GAUGES: readonly Row[] = [
-  ['diskless.append.buffered', 'By', 'Memory that appends hold.', (_, stats) => stats.bufferedBytes],
-  ['diskless.append.backlog', 'By', 'Bytes not committed yet, waiting ones included.', (one) => one.appendBacklogBytes],
-  ['diskless.memory.leased', 'By', 'Memory that appends and fetches hold.', (_, stats) => stats.leasedBytes],
-  ['diskless.engine.open', '', '1 while the engine takes appends.', ({ status }) => (status === 'open' ? 1 : 0)],
+const GAUGES: readonly Observed<EngineStats>[] = [
+  ['diskless.append.buffered', 'By', 'Memory that appends hold.', (stats) => stats.bufferedBytes],
+  ['diskless.memory.leased', 'By', 'Memory that appends and fetches hold.', (stats) => stats.leasedBytes],
+];
+
+const OF_THE_ENGINE: readonly Observed<DisklessEngine>[] = [
+  ['diskless.append.backlog', 'By', 'Bytes sent and not committed yet.', (engine) => engine.appendBacklogBytes],
+  ['diskless.engine.open', '', '1 while it takes appends.', ({ status }) => (status === 'open' ? 1 : 0)],
 ];
 
 export function observeEngine(engine: DisklessEngine, meter: Meter): void {
-  for (const [name, unit, description, read] of COUNTERS) {
-    const counter = meter.createObservableCounter(name, { unit, description });
-    counter.addCallback((result) => result.observe(read(engine, engine.stats())));
-  }
-  for (const [name, unit, description, read] of GAUGES) {
-    const gauge = meter.createObservableGauge(name, { unit, description });
-    gauge.addCallback((result) => result.observe(read(engine, engine.stats())));
-  }
+  observeCounters(meter, COUNTERS, () => engine.stats());
+  observeGauges(meter, GAUGES, () => engine.stats());
+  observeGauges(meter, OF_THE_ENGINE, () => engine);
 }

@@ -23,6 +23,7 @@ import { CoordinateReader, releaseRuns } from './coordinate-reader.ts';
 import { type ChangeListener, DelayedFetches, type PartitionWatch } from './delayed-fetch.ts';
 import { type ExplainFetchRequest, explainFetch, type FetchExplanation } from './explain-fetch.ts';
 import { FetchMemory } from './fetch-memory.ts';
+import { observeFetches } from './fetch-metrics.ts';
 import type { FetchParams, FetchPartition, FetchResult } from './fetch-request.ts';
 import { FetchScheduler } from './fetch-scheduler.ts';
 import type { FetchService, FetchStats } from './fetch-service.ts';
@@ -121,28 +122,7 @@ class ObjectFetchService implements FetchService {
     this.#localLog = localLog;
     this.#scheduler = scheduler;
     this.#reader = reader;
-    this.#measure(components.meter ?? noopMeter);
-  }
-
-  /** Read when they are exported: the hot path pays nothing for them. */
-  #measure(meter: Meter): void {
-    const observed: readonly (readonly [string, 'counter' | 'gauge', string, (stats: FetchStats) => number])[] = [
-      ['diskless.fetch.requests', 'counter', '{request}', (stats) => stats.fetches],
-      ['diskless.fetch.bytes', 'counter', 'By', (stats) => stats.fetchedBytes],
-      ['diskless.fetch.local_hits', 'counter', '{partition}', (stats) => stats.localHits],
-      ['diskless.fetch.local_misses', 'counter', '{partition}', (stats) => stats.localMisses],
-      ['diskless.fetch.ranged_gets', 'counter', '{request}', (stats) => stats.rangedGets],
-      ['diskless.fetch.ranged_get_bytes', 'counter', 'By', (stats) => stats.rangedGetBytes],
-      ['diskless.fetch.parked', 'gauge', '{request}', (stats) => stats.parkedFetches],
-      ['diskless.fetch.local_view', 'gauge', 'By', (stats) => stats.cachedBytes],
-    ];
-    for (const [name, kind, unit, read] of observed) {
-      const instrument =
-        kind === 'counter'
-          ? meter.createObservableCounter(name, { unit })
-          : meter.createObservableGauge(name, { unit });
-      instrument.addCallback((result) => result.observe(read(this.stats())));
-    }
+    observeFetches(components.meter ?? noopMeter, () => this.stats());
   }
 
   async fetch(

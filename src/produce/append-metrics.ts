@@ -27,12 +27,30 @@ export class AppendMetrics {
   readonly #commitDuration: Histogram;
 
   constructor(meter: Meter) {
-    this.#bytes = meter.createCounter('diskless.append.bytes', { unit: 'By' });
-    this.#failedBatches = meter.createCounter('diskless.append.failed_batches', { unit: '{batch}' });
-    this.#abandoned = meter.createCounter('diskless.segment.abandoned', { unit: '{segment}' });
-    this.#segmentSize = meter.createHistogram('diskless.segment.size', { unit: 'By' });
-    this.#uploadDuration = meter.createHistogram('diskless.segment.upload.duration', { unit: 's' });
-    this.#commitDuration = meter.createHistogram('diskless.segment.commit.duration', { unit: 's' });
+    this.#bytes = meter.createCounter('diskless.append.bytes', {
+      unit: 'By',
+      description: 'Bytes of record batches appended.',
+    });
+    this.#failedBatches = meter.createCounter('diskless.append.failed_batches', {
+      unit: '{batch}',
+      description: 'Batches refused or failed, by error.',
+    });
+    this.#abandoned = meter.createCounter('diskless.segment.abandoned', {
+      unit: '{segment}',
+      description: 'Segments given up.',
+    });
+    this.#segmentSize = meter.createHistogram('diskless.segment.size', {
+      unit: 'By',
+      description: 'Sizes of shared log segments.',
+    });
+    this.#uploadDuration = meter.createHistogram('diskless.segment.upload.duration', {
+      unit: 's',
+      description: 'How long uploads take, retries included.',
+    });
+    this.#commitDuration = meter.createHistogram('diskless.segment.commit.duration', {
+      unit: 's',
+      description: 'How long commits take, retries included.',
+    });
   }
 
   get counters(): AppendCounters {

@@ -261,10 +261,17 @@ export class Connection implements MemoryHolder {
 
   #onTimeout(): void {
     if (this.#isDone()) this.destroy('did not close its side');
-    else if (this.#queue.isWriting) this.destroy(`took no byte of its answer for ${this.#timeoutMs} ms`);
+    else if (this.#queue.isWriting)
+      this.destroy(`took no byte of its answer${this.#written()} for ${this.#timeoutMs} ms`);
     else if (this.#owesBytes()) this.destroy(`sent no byte of a begun frame for ${this.#timeoutMs} ms`);
     else if (this.#queue.length === 0 && !this.#socket.isPaused()) this.destroy(`idle for ${this.#timeoutMs} ms`);
     else this.#socket.setTimeout(this.#timeoutMs);
+  }
+
+  /** What is being answered, for the log. */
+  #written(): string {
+    const name = this.#queue.unwritten[0]?.request?.name;
+    return name ? ` to ${name}` : '';
   }
 
   #onClose(): void {

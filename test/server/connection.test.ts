@@ -300,7 +300,7 @@ describe('bounds', () => {
     await host.until(() => host.connections.size === 0);
     expect(host.calls).toHaveLength(1);
     expect(host.borrowed).toBe(0);
-    expect(host.reasons.join('\n')).toContain('took no byte of its answer for 100 ms');
+    expect(host.reasons.join('\n')).toContain('took no byte of its answer to Fetch v11 for 100 ms');
   });
 
   it('stops reading a connection that holds too much, and goes on when there is room', async () => {

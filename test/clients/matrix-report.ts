@@ -7,8 +7,8 @@ export interface MatrixRow {
   readonly version: string;
   readonly protocol: string;
   readonly produced: number;
-  /** By codec: the batches that lie in segments. */
-  readonly batches: Readonly<Record<string, number>>;
+  /** Those that its batches are stored with. */
+  readonly codecs: readonly string[];
   readonly readBy: readonly string[];
 }
 
@@ -19,33 +19,54 @@ function table(header: readonly string[], rows: readonly (readonly string[])[]):
   return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
 }
 
-const versions = (sent: ReadonlySet<number> | undefined): string =>
-  sent === undefined ? '' : [...sent].sort((a, b) => a - b).join(', ');
-
-/** One row a client; figures that differ from run to run are not in it. */
+/** One row a client. */
 export function clientsTable(rows: readonly MatrixRow[], codecs: readonly string[]): string {
   const header = ['Client', 'Version', 'Group protocol', 'Records', ...codecs, 'Read by'];
   const everyone = rows.map(({ client }) => client);
   return table(
     header,
-    rows.map(({ client, version, protocol, produced, batches, readBy }) => [
+    rows.map(({ client, version, protocol, produced, codecs: stored, readBy }) => [
       client,
       version,
       protocol,
       produced.toLocaleString('en'),
-      ...codecs.map((codec) => ((batches[codec] ?? 0) > 0 ? 'stored' : '')),
+      ...codecs.map((codec) => (stored.includes(codec) ? 'stored' : '')),
       everyone.every((reader) => readBy.includes(reader)) ? 'all' : readBy.join(', '),
     ]),
   );
 }
 
-/** One row an API: the versions that each client sent. */
-export function apiVersionsTable(sent: ApiVersionsSent, clients: readonly string[]): string {
-  const used = Object.values(apis)
+/** API name → client → the newest version that it sends. */
+export type ApiVersionsTable = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** The table of API versions in a text, to which a run may add: not every run meets every case. */
+export function parseApiVersions(text: string): ApiVersionsTable {
+  const [header, ...rows] = text
+    .slice(text.indexOf('| API '))
+    .split('\n')
+    .filter((line) => /^\| \w/.test(line))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+  const cells = (row: readonly string[]) =>
+    row.flatMap((cell, i) => (i > 0 && cell !== '' ? [[header![i]!, Number(cell)] as const] : []));
+  return new Map(rows.map((row) => [row[0]!, new Map(cells(row))]));
+}
+
+/** One row an API: the newest version that each client has sent, in this run or in one before. */
+export function apiVersionsTable(sent: ApiVersionsSent, known: ApiVersionsTable, clients: readonly string[]): string {
+  const rows = Object.values(apis)
     .sort((a, b) => a.key - b.key)
-    .filter(({ key }) => clients.some((name) => sent.get(name)?.has(key)));
+    .map(({ key, name }) => {
+      const newest = (client: string) =>
+        Math.max(known.get(name)?.get(client) ?? -1, ...(sent.get(client)?.get(key) ?? []));
+      return [name, ...clients.map(newest).map((version) => (version < 0 ? '' : String(version)))];
+    });
   return table(
     ['API', ...clients],
-    used.map(({ key, name }) => [name, ...clients.map((client) => versions(sent.get(client)?.get(key)))]),
+    rows.filter(([, ...cells]) => cells.some((cell) => cell !== '')),
   );
 }

@@ -46,7 +46,7 @@ public class Groups {
       properties.put("auto.offset.reset", "earliest");
       properties.put("auto.commit.interval.ms", "200");
       if (protocol.equals("classic")) {
-        properties.put("session.timeout.ms", "6000");
+        properties.put("session.timeout.ms", "20000");
         properties.put("heartbeat.interval.ms", "300");
       }
       if (instance != null) properties.put("group.instance.id", instance);

@@ -33,7 +33,7 @@ class Reader(threading.Thread):
             "auto.commit.interval.ms": 200,
         }
         if protocol == "classic":
-            conf.update({"session.timeout.ms": 6000, "heartbeat.interval.ms": 300})
+            conf.update({"session.timeout.ms": 20000, "heartbeat.interval.ms": 300})
             conf["partition.assignment.strategy"] = "cooperative-sticky"
         if instance:
             conf["group.instance.id"] = instance

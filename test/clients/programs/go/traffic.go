@@ -40,9 +40,16 @@ var blockHeaders = [][]kgo.RecordHeader{
 type topicState struct {
 	name, codec string
 	seed        uint32
-	next        []int64
+	partitions  []partitionState
 	Records     int64  `json:"records"`
 	Timestamps  uint32 `json:"timestamps"`
+}
+
+type partitionState struct {
+	// The offset that comes next, and the first that has never come.
+	next, end int64
+	// Set when the client has lost its assignment: it may read again what it had not committed.
+	isLost atomic.Bool
 }
 
 var (
@@ -53,6 +60,8 @@ var (
 	perPartition int64
 	marks        []float64
 	total        int64
+	// Read, each counted once.
+	records int64
 )
 
 func fail(format string, arguments ...any) {
@@ -76,7 +85,7 @@ func readArguments() {
 	base, partitions, perPartition = number("base"), int(number("partitions")), number("records")
 	for _, topic := range strings.Split(values["topics"], ",") {
 		name, codec, _ := strings.Cut(topic, ":")
-		topics = append(topics, &topicState{name: name, codec: codec, seed: seedOf(name), next: make([]int64, partitions)})
+		topics = append(topics, &topicState{name: name, codec: codec, seed: seedOf(name), partitions: make([]partitionState, partitions)})
 	}
 	for _, mark := range strings.Split(values["marks"], ",") {
 		if share, err := strconv.ParseFloat(mark, 64); err == nil {
@@ -241,13 +250,17 @@ func sameContent(a, b *kgo.Record) bool {
 
 func check(topic *topicState, read *kgo.Record) {
 	place := fmt.Sprintf("%s-%d@%d", read.Topic, read.Partition, read.Offset)
-	if read.Offset != topic.next[read.Partition] {
-		fail("%s came where %d was due", place, topic.next[read.Partition])
+	partition := &topic.partitions[read.Partition]
+	if partition.isLost.Swap(false) && read.Offset < partition.next {
+		partition.next = read.Offset
+	}
+	if read.Offset != partition.next {
+		fail("%s came where %d was due", place, partition.next)
 	}
 	if read.Offset >= perPartition {
 		fail("%s is one too many", place)
 	}
-	topic.next[read.Partition]++
+	partition.next++
 	expected := contentOf(topic, int(read.Partition), read.Offset)
 	timestamp := read.Timestamp.UnixMilli()
 	inTime := timestamp == expected.Timestamp.UnixMilli()
@@ -257,12 +270,27 @@ func check(topic *topicState, read *kgo.Record) {
 	if !inTime || !sameContent(read, expected) {
 		fail("%s is %+v instead of %+v", place, read, expected)
 	}
+	if read.Offset < partition.end {
+		return
+	}
+	partition.end++
+	records++
 	topic.Records++
 	topic.Timestamps += mixed(mixed(uint32(read.Partition)*1_000_003+uint32(read.Offset)) + uint32(timestamp&0x7fffffff))
 }
 
+// lose notes what franz-go gives up when its broker is away: it joins again and goes on from what it had committed.
+func lose(byName map[string]*topicState) func(context.Context, *kgo.Client, map[string][]int32) {
+	return func(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+		for name, numbers := range lost {
+			for _, number := range numbers {
+				byName[name].partitions[number].isLost.Store(true)
+			}
+		}
+	}
+}
+
 func consume() int64 {
-	var records int64
 	byName := map[string]*topicState{}
 	names := []string{}
 	for _, topic := range topics {
@@ -273,7 +301,8 @@ func consume() int64 {
 	for first := true; records < total; first = false {
 		client := common(
 			kgo.ConsumerGroup(values["group"]), kgo.ConsumeTopics(names...), kgo.AutoCommitInterval(200*time.Millisecond),
-			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+			kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+			kgo.OnPartitionsLost(lose(byName)), kgo.WithLogger(kgo.BasicLogger(os.Stderr, kgo.LogLevelInfo, nil)))
 		if first {
 			ready()
 		}
@@ -282,7 +311,6 @@ func consume() int64 {
 			fetches := client.PollRecords(waiting, readRecords)
 			cancel()
 			fetches.EachRecord(func(record *kgo.Record) { check(byName[record.Topic], record) })
-			records += int64(fetches.NumRecords())
 			step(records)
 		}
 		if err := client.CommitUncommittedOffsets(background); err != nil {

@@ -88,7 +88,7 @@ function turns(host: ShareHost, { portion, acknowledge }: Workload): () => Promi
 const forgetful: Persister = {
   initialize: async () => Errors.NONE,
   initializeNew: async () => Errors.NONE,
-  read: async () => {
+  takeOver: async () => {
     const state = { stateEpoch: 0, leaderEpoch: 1, startOffset: 0, deliveryCompleteCount: 0, stateBatches: [] };
     return { error: Errors.NONE, state: { ...state, snapshotEpoch: 0, updatesSinceSnapshot: 0 } };
   },

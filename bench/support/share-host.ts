@@ -106,7 +106,6 @@ export class ShareHost {
       persister: options.persister ?? new StoredSharePersister(new InMemoryDisklessCoordinator({ time, random })),
       time,
       random,
-      leaderEpoch: 1,
       reader: endlessLog(options.batches, options.records),
       maxShareSessions: options.partitions,
       fetchMaxBytes: 2 ** 30,

@@ -155,7 +155,6 @@ async function openParts(components: Components, settings: EngineSettings, opene
     topics,
     configs: shareConfigs,
     deadLetters,
-    leaderEpoch: epoch,
     listOffsets: (requests) => listOffsets({ coordinator, fetchService, recordPool }, requests),
   });
   const maintenance = new Maintenance({ ...components, objectKeyPrefix: settings.objectKeyPrefix, settings });

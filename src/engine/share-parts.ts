@@ -20,8 +20,6 @@ export interface SharePartsOptions {
   readonly topics: TopicCatalog;
   readonly configs: ShareConfigs;
   readonly deadLetters: DeadLetterQueue;
-  /** Newer than that of any engine before on this node: fences what an old process may still write. */
-  readonly leaderEpoch: number;
   listOffsets(requests: readonly ListOffsetsPartition[]): Promise<ListOffsetsPartitionResult[]>;
 }
 
@@ -42,7 +40,6 @@ export function openShareService(options: SharePartsOptions): ShareParts {
     persister,
     time,
     random,
-    leaderEpoch: options.leaderEpoch,
     reader: options.fetchService,
     maxShareSessions: options.settings.groupShareMaxShareSessions,
     fetchMaxBytes: options.settings.shareFetchMaxBytes,

@@ -33,8 +33,11 @@ export interface Persister {
   initialize(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode>;
   /** The same for a key without state; one that has some keeps it, and that is no error. */
   initializeNew(key: SharePartitionKey, stateEpoch: number, startOffset: number): Promise<ErrorCode>;
-  /** Takes a partition over: fences leaders with an older epoch. */
-  read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult>;
+  /**
+   * Takes a share partition over under a leader epoch of its own, which is in the state: one more than that of whoever led
+   * before, so that two leaders never have the same and the older one is fenced, in another process or in this one.
+   */
+  takeOver(key: SharePartitionKey): Promise<ReadStateResult>;
   write(key: SharePartitionKey, update: StateUpdate): Promise<ErrorCode>;
   /** Where groups stand, as whoever leads the share partitions next would find it. */
   summarize(keys: readonly SharePartitionKey[]): Promise<ReturnType<typeof summarizeState>[]>;
@@ -77,9 +80,9 @@ export class StoredSharePersister implements Persister {
     return error === Errors.FENCED_STATE_EPOCH ? Errors.NONE : error;
   }
 
-  async read(key: SharePartitionKey, leaderEpoch: number): Promise<ReadStateResult> {
+  async takeOver(key: SharePartitionKey): Promise<ReadStateResult> {
     const { error, state } = await this.#enqueue(key, (current) =>
-      readState(current, leaderEpoch, UPDATES_PER_SNAPSHOT),
+      readState(current, (current?.leaderEpoch ?? 0) + 1, UPDATES_PER_SNAPSHOT),
     );
     return { error, state: error === Errors.NONE ? state : undefined };
   }

@@ -30,8 +30,6 @@ export type LoadResult =
 export interface SharePartitionsOptions {
   readonly persister: Persister;
   readonly time: Time;
-  /** This leader's epoch: newer than that of any process that led before. */
-  readonly leaderEpoch: number;
   /** The group's settings now. */
   configOf(groupId: string): SharePartitionConfig;
   /** NONE for a partition that exists, UNKNOWN_TOPIC_ID or UNKNOWN_TOPIC_OR_PARTITION for one that does not. */
@@ -60,6 +58,8 @@ interface Entry {
   /** Of this turn, on their way to the persister. */
   writes: { readonly write: StateWrite; readonly done: (error: ErrorCode) => void }[] | undefined;
   stateEpoch: number;
+  /** Under which it was taken over. */
+  leaderEpoch: number;
   /** The deadline that the queue holds for this partition. */
   queuedDeadlineMs: number;
   /** Absent until somebody waits: ten thousand share partitions at rest need no sets. */
@@ -127,6 +127,7 @@ export class SharePartitions {
       groupId,
       topicIdPartition,
       stateEpoch: 0,
+      leaderEpoch: 0,
       queuedDeadlineMs: Number.POSITIVE_INFINITY,
       led: undefined,
       writes: undefined,
@@ -160,20 +161,21 @@ export class SharePartitions {
   }
 
   async #read(entry: Entry): Promise<LoadResult> {
-    const { persister, leaderEpoch } = this.#options;
+    const { persister } = this.#options;
     const { groupId, topicIdPartition } = entry;
     // Before the persister is asked: it would make a state for a partition that does not exist, and nobody would delete it.
     const unknown = await this.#options.checkPartition(topicIdPartition);
     if (unknown !== Errors.NONE) return { error: unknown };
-    let read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
+    let read = await persister.takeOver({ groupId, topicIdPartition });
     if (read.error === Errors.INVALID_REQUEST) {
       // Nobody initialised the state (an embedder without a group coordinator): start as a new group does.
       await persister.initializeNew({ groupId, topicIdPartition }, 0, -1);
-      read = await persister.read({ groupId, topicIdPartition }, leaderEpoch);
+      read = await persister.takeOver({ groupId, topicIdPartition });
     }
     if (!read.state) return { error: asSeenByConsumers(read.error) };
-    const { stateEpoch, stateBatches } = read.state;
+    const { stateEpoch, leaderEpoch, stateBatches } = read.state;
     entry.stateEpoch = stateEpoch;
+    entry.leaderEpoch = leaderEpoch;
     let { startOffset } = read.state;
     if (startOffset < 0) {
       const reset = await this.#options.resetOffset(groupId, topicIdPartition);
@@ -204,8 +206,8 @@ export class SharePartitions {
   }
 
   async #flush(entry: Entry): Promise<void> {
-    const { groupId, topicIdPartition, stateEpoch } = entry;
-    const { leaderEpoch, persister } = this.#options;
+    const { groupId, topicIdPartition, stateEpoch, leaderEpoch } = entry;
+    const { persister } = this.#options;
     const writes = entry.writes!;
     entry.writes = undefined;
     const update = joinUpdates(writes.map(({ write }) => ({ ...write, stateEpoch, leaderEpoch })));

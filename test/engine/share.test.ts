@@ -70,6 +70,22 @@ describe('share fetches', () => {
     expect(await old.acknowledge(partition, range(0n, 0n, 1))).toBe(Errors.NOT_LEADER_OR_FOLLOWER);
   });
 
+  it('are led by whichever node was asked last, the others being fenced by their next write', async () => {
+    const first = await open({ settings: { nodeId: 1 } });
+    const { partition, fixture } = first;
+    const second = await EngineFixture.open({ over: fixture, settings: { nodeId: 2 } });
+    await fixture.append(partition, batchOf('a', 'b', 'c'));
+    const one = first.member('m1');
+    const two = new ShareMember(second.engine, GROUP, 'm2');
+    seen(await one.fetch([partition]));
+    expect(seen(await two.fetch([partition])).acquired).toEqual([[0, 2, 1]]);
+    expect(await one.acknowledge(partition, range(0n, 2n, 1))).toBe(Errors.NOT_LEADER_OR_FOLLOWER);
+    expect(await two.acknowledge(partition, range(0n, 1n, 1))).toBe(Errors.NONE);
+    expect(seen(await one.fetch([])).acquired).toEqual([[2, 2, 1]]);
+    expect(await two.acknowledge(partition, range(2n, 2n, 1))).toBe(Errors.NOT_LEADER_OR_FOLLOWER);
+    expect(await one.acknowledge(partition, range(2n, 2n, 1))).toBe(Errors.NONE);
+  });
+
   it('wait for records, and are woken by an append', async () => {
     const { fixture, partition, member } = await open();
     const waiting = member('m1').fetch([partition], { maxWaitMs: 15_000 });

@@ -12,8 +12,7 @@ import {
   type TargetAssignment,
 } from '../consumer/assignors/assignor.ts';
 import { uniformAssignor } from '../consumer/assignors/uniform.ts';
-import type { PartitionSet } from '../consumer/partition-set.ts';
-import { topicIdOf } from '../consumer/partition-set.ts';
+import { type PartitionSet, topicIdOf } from '../consumer/partition-set.ts';
 
 export const SIMPLE_ASSIGNOR = 'simple';
 
@@ -22,7 +21,7 @@ export function simpleAssignor(request: AssignorRequest): TargetAssignment {
   const idle = inOrder(request.members).filter(({ memberId }) => target.get(memberId)!.size === 0);
   if (idle.length === 0) return target;
   const shares = sharesOf(request);
-  for (const set of target.values()) for (const key of set) shares.set(key, (shares.get(key) ?? 0) + 1);
+  for (const set of target.values()) for (const key of set) shares.set(key, shares.get(key)! + 1);
   for (const member of idle) {
     const key = leastShared(member, shares);
     if (key === undefined) continue;

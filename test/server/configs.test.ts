@@ -279,6 +279,16 @@ describe('IncrementalAlterConfigs', () => {
     ];
     expect((await alter(client, GROUP, 'g', slow)).errorMessage).toContain('must be below consumer.session.timeout.ms');
     expect((await alter(client, GROUP, 'g', slow.slice(0, 1))).errorCode).toBe(0);
+    const keys = ['consumer.heartbeat.interval.ms'];
+    const name = 'group.consumer.heartbeat.interval.ms';
+    expect((await described(client, GROUP, 'other', keys)).configs[0]).toMatchObject({
+      value: '100',
+      configSource: ConfigSource.staticBroker,
+      synonyms: [
+        { name, value: '100', source: ConfigSource.staticBroker },
+        { name, value: '5000', source: ConfigSource.byDefault },
+      ],
+    });
   });
 
   it('sets defaults for all brokers where the coordinator applies them', async () => {

@@ -1,13 +1,12 @@
 /** Groups as targets of the config APIs. A group need not exist: what is set for it holds once it does. */
-import type { ConfigDefinitions, Configs } from '../../common/config-definition.ts';
+import type { ConfigDefinition, ConfigDefinitions, Configs } from '../../common/config-definition.ts';
 import { deadLetterTopicRefusal, parseDeadLetterConfig } from '../../common/dead-letter-config.ts';
 import { ApiError } from '../../common/errors.ts';
 import { groupConfigDefinitions, groupScope } from '../../common/group-config.ts';
 import { answered } from '../../engine/coordinator-failure.ts';
-import { type GroupSettings, groupBounds } from '../../group/group-settings.ts';
+import { defaultGroupSettings, type GroupSettings, groupBounds } from '../../group/group-settings.ts';
 import type { Broker } from '../broker.ts';
-
-import { ConfigSource, type ConfigTarget } from './config-target.ts';
+import { ConfigSource, type ConfigSynonym, type ConfigTarget } from './config-target.ts';
 import { fixedByEngine, inheritedFromBrokers } from './topic-configs.ts';
 
 export function groupDefinitions(settings: GroupSettings): ConfigDefinitions {
@@ -28,7 +27,7 @@ export async function openGroupTarget(
     definitions,
     stored,
     storedSource: ConfigSource.dynamicGroup,
-    inherited: (definition) => inheritedFromBrokers({}, definition),
+    inherited: inheritedFromSettings,
     fixed: fixedByEngine,
     refusal: ({ name }, value) =>
       name === 'errors.deadletterqueue.topic.name'
@@ -37,6 +36,17 @@ export async function openGroupTarget(
     problemTogether: (configs) => tooSlowHeartbeat(definitions, configs),
     write: (changes) => answered(coordinator.alterConfigs(groupScope(groupId), changes)),
   };
+}
+
+const byDefault = groupDefinitions(defaultGroupSettings);
+
+/** What this host was started with goes before Kafka's default. */
+function inheritedFromSettings(definition: ConfigDefinition): ConfigSynonym[] {
+  const { name, brokerSynonym, defaultValue } = definition;
+  const unset = byDefault.get(name)!;
+  const synonyms = inheritedFromBrokers({}, unset);
+  if (brokerSynonym === undefined || defaultValue === unset.defaultValue) return synonyms;
+  return [{ name: brokerSynonym, value: defaultValue, source: ConfigSource.staticBroker }, ...synonyms];
 }
 
 /** A member that sends its heartbeats in time must not be taken for dead. */

@@ -12,7 +12,13 @@ import { apiVersions } from '../protocol/messages/api-versions.ts';
 import { Reader } from '../protocol/reader.ts';
 import { type ApiHandler, CloseConnectionError, type RequestContext } from './api-handler.ts';
 import type { ApiMetrics, RequestMeasure } from './api-metrics.ts';
-import { apiVersionsHandler, apiVersionsResponse, type SupportedApi, supportedApis } from './apis/api-versions.ts';
+import {
+  apiVersionsHandler,
+  apiVersionsResponse,
+  type BrokerIdentity,
+  type SupportedApi,
+  supportedApis,
+} from './apis/api-versions.ts';
 
 /** A request that was read and found servable. */
 export interface ParsedRequest {
@@ -29,6 +35,12 @@ export interface ParsedRequest {
   run(context: Omit<RequestContext, 'apiVersion' | 'clientId'>): Promise<Uint8Array[] | undefined>;
 }
 
+export interface KafkaApisOptions {
+  readonly identity: BrokerIdentity;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+}
+
 export class KafkaApis {
   readonly #handlers: ReadonlyMap<number, ApiHandler>;
   readonly #logger: Logger;
@@ -36,8 +48,8 @@ export class KafkaApis {
   /** What ApiVersions answers, by key. */
   readonly supported: readonly SupportedApi[];
 
-  constructor(handlers: readonly ApiHandler[], logger: Logger, metrics: ApiMetrics) {
-    const all = [...handlers, apiVersionsHandler(() => this.supported)];
+  constructor(handlers: readonly ApiHandler[], { identity, logger, metrics }: KafkaApisOptions) {
+    const all = [...handlers, apiVersionsHandler(() => this.supported, identity)];
     this.#handlers = new Map(all.map((handler) => [handler.api.key, handler]));
     this.#logger = logger;
     this.#metrics = metrics;

@@ -152,8 +152,11 @@ class RunningServer implements KafkaServer {
       for (const make of apiModules) this.#modules.push(await make(this.#broker));
       this.#apis = new KafkaApis(
         this.#modules.flatMap(({ handlers }) => handlers),
-        this.#logger,
-        new ApiMetrics(this.#broker.metrics, this.#time),
+        {
+          identity: { clusterId: this.#broker.coordinator.clusterId, nodeId: this.#broker.nodeId },
+          logger: this.#logger,
+          metrics: new ApiMetrics(this.#broker.metrics, this.#time),
+        },
       );
       await this.#listen();
     } catch (error) {

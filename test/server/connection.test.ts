@@ -49,7 +49,11 @@ class Host {
     const log = (_fields: object, message: string): number => this.reasons.push(message);
     const logger: Logger = { debug: log, info: log, warn: log, error: log };
     const registry = new MetricsRegistry();
-    const apis = new KafkaApis(this.#handlers(), logger, new ApiMetrics(registry, systemTime));
+    const apis = new KafkaApis(this.#handlers(), {
+      identity: { clusterId: 'cluster', nodeId: 0 },
+      logger,
+      metrics: new ApiMetrics(registry, systemTime),
+    });
     const metrics = new ConnectionMetrics(registry);
     this.#server = createServer((socket) => {
       const connection = new Connection({
@@ -278,10 +282,19 @@ describe('bytes that are no request', () => {
     expect(correlationId).toBe(7);
     expect(body.errorCode).toBe(35);
     expect(body.apiKeys).toContainEqual({ apiKey: 0, minVersion: 0, maxVersion: 13 });
-    expect(body.apiKeys).toContainEqual({ apiKey: 18, minVersion: 0, maxVersion: 4 });
+    expect(body.apiKeys).toContainEqual({ apiKey: 18, minVersion: 0, maxVersion: 5 });
     expect(
       await client.call(apiVersions, 3, { clientSoftwareName: 'wire', clientSoftwareVersion: '1.0' }),
     ).toMatchObject({ errorCode: 0 });
+    const named = { clientSoftwareName: 'wire', clientSoftwareVersion: '1' };
+    for (const [clusterId, nodeId, code] of [
+      ['cluster', 0, 0],
+      [null, -1, 0],
+      ['other', 0, 129],
+      ['cluster', 3, 129],
+    ] as const) {
+      expect((await client.call(apiVersions, 5, { ...named, clusterId, nodeId })).errorCode).toBe(code);
+    }
     expect(
       await client.call(apiVersions, 3, { clientSoftwareName: 'no spaces', clientSoftwareVersion: '1' }),
     ).toMatchObject({ errorCode: 42 });

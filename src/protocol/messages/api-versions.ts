@@ -5,12 +5,15 @@ import { array, bool, int16, int32, int64, string } from '../schema.ts';
 export const apiVersions = defineApi({
   key: 18,
   name: 'ApiVersions',
-  versions: '0-4',
+  versions: '0-5',
   flexibleFrom: 3,
   responseHeaderVersion: 0,
   request: {
     clientSoftwareName: string('3+', { ignorable: true }),
     clientSoftwareVersion: string('3+', { ignorable: true }),
+    /** Whom the client means to talk to (KIP-1242), where it knows: null and −1 where it does not. */
+    clusterId: string('5+', { nullable: '5+', default: null, ignorable: true }),
+    nodeId: int32('5+', { default: -1, ignorable: true }),
   },
   response: {
     errorCode: int16('0+'),

@@ -61,14 +61,31 @@ function features(apiVersion: number) {
 /** Kafka's rule for client software names and versions (KIP-511). */
 const SOFTWARE = /^[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?$/;
 
+/** The address led elsewhere than the client thinks, as after a rolling restart: it has to begin anew (KIP-1242). */
+function isMisrouted(
+  asked: { clusterId: string | null; nodeId: number },
+  { clusterId, nodeId }: BrokerIdentity,
+): boolean {
+  return (
+    (asked.clusterId !== null && asked.clusterId !== clusterId) || (asked.nodeId !== -1 && asked.nodeId !== nodeId)
+  );
+}
+
+/** Who answers here. */
+export interface BrokerIdentity {
+  readonly clusterId: string;
+  readonly nodeId: number;
+}
+
 /** `supported` is asked per request: ApiVersions is itself one of the APIs. */
-export function apiVersionsHandler(supported: () => readonly SupportedApi[]): ApiHandler {
+export function apiVersionsHandler(supported: () => readonly SupportedApi[], identity: BrokerIdentity): ApiHandler {
   return apiHandler({
     api: apiVersions,
     async handle(request, context) {
       const named = context.apiVersion >= 3;
       const valid = SOFTWARE.test(request.clientSoftwareName) && SOFTWARE.test(request.clientSoftwareVersion);
       if (named && !valid) return apiVersionsResponse([], Errors.INVALID_REQUEST);
+      if (isMisrouted(request, identity)) return apiVersionsResponse([], Errors.REBOOTSTRAP_REQUIRED);
       return { ...apiVersionsResponse(supported(), Errors.NONE), ...features(context.apiVersion) };
     },
     errorResponse: (error) => apiVersionsResponse([], error),

@@ -1,158 +1,242 @@
 /**
- * `npm run soak -- [--minutes N] [--producers N] [--partitions N] [--seed N]`: kill −9 of the host in a loop under load.
- *
- * The host is the real command on the embedded default; producers and the verifier are real kafkajs clients in processes
- * of their own with their own journals. Ends with a verdict that says what was exercised; exit code 1 when a record was
- * lost, doubled or displaced, and also when nothing was acknowledged or nothing was killed.
+ * `npm run soak`: the broker host under several kinds of clients while everything that can go wrong does (disturbances.ts),
+ * then a verdict by a process of its own (verifier.ts). This process starts, disturbs, waits for recoveries and reports; it
+ * judges nothing but those. Exit code 1 when an invariant is broken, and also when something was not exercised.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
-import { Kafka, logLevel } from 'kafkajs';
-import { randomInt, seededRandom } from '../../src/common/random.ts';
+import { parseArgs } from 'node:util';
+import { type Random, randomInt, seededRandom } from '../../src/common/random.ts';
+import type { ClientProgram } from '../clients/groups/client-program.ts';
+import buildStale from '../support/build-stale.ts';
+import { Cluster } from './cluster.ts';
+import { type Disturbance, deck, shuffled } from './disturbances.ts';
+import { CLIENT_KINDS, Fleet } from './fleet.ts';
+import type { Recovery } from './judge.ts';
+import { Progress } from './progress.ts';
+import { report } from './report.ts';
+import { KEPT, TOPICS, Topics, TRIMMED } from './topics.ts';
+import type { Command, Reply, Verdict } from './verifier.ts';
 
-const help = `Usage: npm run soak -- [--minutes N] [--producers N] [--partitions N] [--seed N]
+const help = `Usage: npm run soak -- [--minutes N] [--clients KIND,…] [--rate N] [--bound N] [--seed N] [--skip-missing]
 
-Runs the broker host under load and kills it with SIGKILL again and again. A
-separate verifier then reads everything back and compares it with what had been
-acknowledged.
+Runs the broker host under producers and group members of several kinds, kills,
+pauses and restarts host and clients, makes the storage fail and slow, deletes
+and trims topics, and has a process of its own verify what came of it.
 
-  --minutes N     how long to produce and kill (default 10; fractions allowed)
-  --producers N   producing client processes (default 3)
-  --partitions N  partitions of the topic (default 4)
-  --seed N        seed of kill times and batch sizes (default: random, printed)
+  --minutes N      how long to disturb (default 10; fractions allowed). It takes
+                   longer when one round of all disturbances needs more time.
+  --clients KINDS  of ${Object.keys(CLIENT_KINDS).join(', ')} (default: all)
+  --skip-missing   go on without kinds whose library cannot be installed
+  --rate N         records a second of each kind's producer (default 150)
+  --bound N        seconds in which everybody must be back after a disturbance
+                   (default 60)
+  --seed N         seed of the order of disturbances (default: random, printed)
+  --keep           leave the journals and the data where they are
 `;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
-    producers: { type: 'string', default: '3' },
-    partitions: { type: 'string', default: '4' },
+    clients: { type: 'string', default: Object.keys(CLIENT_KINDS).join(',') },
+    'skip-missing': { type: 'boolean', default: false },
+    rate: { type: 'string', default: '150' },
+    bound: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    keep: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
-if (values.help) {
-  process.stdout.write(help);
-  process.exit(0);
-}
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'shoal-soak-'));
-const random = seededRandom(Number(values.seed));
-const topic = 'soak';
-const running = new Set<ChildProcess>();
+/** What a disturbance and its recovery take when all is well; decides how many must happen at once. */
+const HAND_MS = 12_000;
+const LINE_MS = 2_000;
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-function start(command: string, args: string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const child = spawn(command, args, {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  });
-  running.add(child);
-  child.once('exit', () => running.delete(child));
-  return child;
-}
-
-function exited(child: ChildProcess): Promise<void> {
-  return child.exitCode !== null || child.signalCode !== null
-    ? Promise.resolve()
-    : new Promise((resolve) => child.once('exit', () => resolve()));
-}
-
-/** Starts the host and resolves with its process and address once it prints `ready HOST:PORT`. */
-async function startHost(listen: string): Promise<{ child: ChildProcess; address: string }> {
-  const child = start(process.execPath, ['dist/cli.js', 'serve', '--listen', listen, '--data', join(folder, 'data')]);
-  for await (const line of createInterface({ input: child.stdout! })) {
-    if (line.startsWith('ready ')) {
-      child.stdout!.resume();
-      return { child, address: line.slice('ready '.length) };
+async function findClients(): Promise<ReadonlyMap<string, ClientProgram>> {
+  const found = new Map<string, ClientProgram>();
+  for (const kind of values.clients.split(',')) {
+    const find = CLIENT_KINDS[kind];
+    if (!find) throw new Error(`--clients: ${kind} is not known; ${Object.keys(CLIENT_KINDS).join(', ')} are`);
+    try {
+      found.set(kind, await find());
+    } catch (error) {
+      if (!values['skip-missing']) throw new Error(`${kind} cannot be had (--skip-missing goes on without): ${error}`);
+      say(`${kind} is left out: ${(error as Error).message.split('\n')[0]}`);
     }
   }
-  throw new Error('the host ended before it was ready');
+  return found;
 }
 
-async function createTopic(address: string): Promise<void> {
-  const admin = new Kafka({ clientId: 'soak', brokers: [address], logLevel: logLevel.NOTHING }).admin();
-  await admin.connect();
-  await admin.createTopics({ topics: [{ topic, numPartitions: Number(values.partitions) }] });
-  await admin.disconnect();
-}
+class Soak {
+  readonly #cluster: Cluster;
+  readonly #fleet: Fleet;
+  readonly #topics: Topics;
+  readonly #progress: Progress;
+  readonly #random: Random = seededRandom(Number(values.seed));
+  readonly #recoveries: Recovery[] = [];
+  readonly #startMs = performance.now();
+  #doing = 'warming up';
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+  constructor(cluster: Cluster, fleet: Fleet, topics: Topics) {
+    this.#cluster = cluster;
+    this.#fleet = fleet;
+    this.#topics = topics;
+    this.#progress = new Progress(() => fleet.journals, KEPT.name);
+  }
 
-async function soak(): Promise<number> {
-  process.stdout.write(`seed ${values.seed}\n`);
-  let { child: host, address } = await startHost('127.0.0.1:0');
-  await createTopic(address);
-  const journals = Array.from({ length: Number(values.producers) }, (_, id) => join(folder, `journal-${id}`));
-  const producers = journals.map((journal, id) =>
-    start(
-      process.execPath,
-      ['--import', 'tsx', 'test/soak/producer.ts', address, topic, values.partitions, String(id), journal],
-      {
-        SOAK_SEED: values.seed,
-      },
-    ),
-  );
+  /** Disturbs until the time is up and everything has happened at least once. */
+  async disturb(): Promise<void> {
+    const lines = setInterval(() => this.#line(), LINE_MS);
+    await this.#recover('the start');
+    const disturbed = { cluster: this.#cluster, fleet: this.#fleet, topics: this.#topics };
+    const all = deck({ ...disturbed, hasDeleteRecords: await this.#topics.hasDeleteRecords() });
+    const endMs = performance.now() + Number(values.minutes) * 60_000;
+    const atOnce = Math.max(1, Math.ceil((all.length * HAND_MS) / (Number(values.minutes) * 60_000)));
+    do {
+      for (let left = shuffled(all, this.#random); left.length > 0; ) {
+        // A hand now and then has a second card, so that also things happen together that need not.
+        const hand = left.splice(0, Math.max(atOnce, randomInt(this.#random, 1, 2)));
+        await this.#play(hand);
+      }
+    } while (performance.now() < endMs);
+    clearInterval(lines);
+  }
 
-  const endMs = performance.now() + Number(values.minutes) * 60_000;
-  let kills = 0;
-  while (performance.now() < endMs) {
-    await pause(Math.min(randomInt(random, 500, 4_000), Math.max(0, endMs - performance.now())));
-    host.kill('SIGKILL');
-    await exited(host);
-    kills++;
-    ({ child: host } = await startHost(address));
-    process.stdout.write(
-      `killed and restarted ${kills} times, ${Math.max(0, Math.round((endMs - performance.now()) / 1000))} s left\n`,
+  async #play(hand: readonly Disturbance[]): Promise<void> {
+    // Drawn before they run side by side, so that they do not depend on who is first.
+    const seeds = hand.map(() => randomInt(this.#random, 0, 1e9));
+    this.#doing = hand.map(({ name }) => name).join(', ');
+    await Promise.all(hand.map(({ run }, index) => run(seededRandom(seeds[index]!))));
+    await this.#recover(this.#doing);
+  }
+
+  async #recover(after: string): Promise<void> {
+    const sinceMs = Date.now();
+    const mark = this.#progress.mark();
+    const boundMs = Number(values.bound) * 1000;
+    this.#doing = `after ${after}`;
+    let missing = this.#progress.missing(this.#fleet.kinds, sinceMs, mark);
+    while (missing.length > 0 && Date.now() - sinceMs < boundMs) {
+      await sleep(200);
+      missing = this.#progress.missing(this.#fleet.kinds, sinceMs, mark);
+    }
+    const tookMs = Date.now() - sinceMs;
+    if (after !== 'the start') this.#recoveries.push({ after, tookMs, missing: missing.join(' and ') });
+    say(
+      `  ${after}: ${missing.length > 0 ? `NOT BACK: ${missing.join(', ')}` : `back within ${(tookMs / 1000).toFixed(1)} s`}`,
     );
   }
 
-  for (const producer of producers) producer.kill('SIGTERM');
-  await Promise.all(producers.map(exited));
-  const verify = promisify(execFile);
-  const { stdout } = await verify(
-    process.execPath,
-    ['--import', 'tsx', 'test/soak/verifier.ts', address, topic, ...journals],
-    {
-      cwd: root,
-      timeout: 300_000,
-    },
-  );
-  host.kill('SIGTERM');
-  await exited(host);
+  #line(): void {
+    this.#progress.update();
+    const { counts, faults } = this.#cluster;
+    const kinds = this.#fleet.kinds.map(
+      (kind) =>
+        `${kind} ${this.#progress.acknowledged.get(kind) ?? 0} acked ${this.#progress.consumed.get(kind) ?? 0} read`,
+    );
+    const seconds = ((performance.now() - this.#startMs) / 1000).toFixed(0);
+    say([`${seconds} s`, ...kinds, `${counts.kills} kills`, `${faults} faults`, this.#doing].join(' | '));
+  }
 
-  const verdict = JSON.parse(stdout) as {
-    acknowledged: number;
-    indeterminate: number;
-    records: number;
-    problems: number;
-    first: string[];
-  };
-  for (const problem of verdict.first) process.stdout.write(`${problem}\n`);
-  const exercised = verdict.acknowledged > 0 && kills > 0;
-  if (!exercised) process.stdout.write('nothing was exercised: no acknowledged record or no kill\n');
-  process.stdout.write(
-    `soak: ${verdict.acknowledged} records acknowledged, ${verdict.indeterminate} indeterminate, ${verdict.records} in the log, ` +
-      `${kills} kills with SIGKILL, ${verdict.problems} problems\n`,
-  );
-  const good = exercised && verdict.problems === 0;
-  process.stdout.write(good ? '1 passed, 0 failed\n' : '0 passed, 1 failed\n');
-  return good ? 0 : 1;
+  /** Lets everybody finish, kills the host once more, and has the verifier look. */
+  async finish(verifier: VerifierProcess): Promise<Verdict> {
+    say('stopping the producers, then the groups when they have read everything');
+    this.#cluster.heal();
+    await this.#fleet.stop('produce');
+    await this.#recoverAll();
+    await this.#fleet.stop('consume');
+    await verifier.ask({ command: 'drain' });
+    say('killing the host for the last time, and reading everything again');
+    this.#cluster.noFaults();
+    await this.#cluster.kill();
+    await verifier.ask({ command: 'reread', groups: this.#fleet.kinds.map((kind) => `soak-${kind}`) });
+    await this.#cluster.stop();
+    const { problems, coordinates } = await this.#cluster.examine();
+    const reply = await verifier.ask({
+      command: 'judge',
+      journals: this.#fleet.journals,
+      generations: this.#topics.generations,
+      consumedTopics: [KEPT.name, TRIMMED.name],
+      keptTopics: [KEPT.name],
+      recoveries: this.#recoveries,
+      doctorProblems: problems,
+      doctorCoordinates: coordinates,
+    });
+    if (!('verdict' in reply)) throw new Error('the verifier gave no verdict');
+    return reply.verdict;
+  }
+
+  /** No producer is left to wait for; the groups have to read up to the end. */
+  async #recoverAll(): Promise<void> {
+    const mark = this.#progress.mark();
+    const endMs = Date.now() + Number(values.bound) * 1000;
+    while (this.#progress.missing(this.#fleet.kinds, 0, mark).length > 0 && Date.now() < endMs) await sleep(200);
+    // Records nobody was told about, and the trimmed topic, are read meanwhile; the verifier insists on them.
+    await sleep(2_000);
+    this.#progress.close();
+  }
+
+  get recoveries(): readonly Recovery[] {
+    return this.#recoveries;
+  }
 }
 
-process.once('SIGINT', () => {
-  for (const child of running) child.kill('SIGKILL');
-  process.exit(130);
-});
-try {
-  process.exitCode = await soak();
-} finally {
-  for (const child of running) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+class VerifierProcess implements AsyncDisposable {
+  readonly #child: ChildProcess;
+
+  constructor() {
+    const script = fileURLToPath(new URL('./verifier.ts', import.meta.url));
+    this.#child = fork(script, { execArgv: ['--import', 'tsx'] });
+  }
+
+  async ask(command: Command): Promise<Reply> {
+    this.#child.send(command);
+    const ended = once(this.#child, 'exit').then(() => {
+      throw new Error('the verifier ended before it answered');
+    });
+    const [reply] = await Promise.race([once(this.#child, 'message'), ended]);
+    ended.catch(() => {});
+    return reply as Reply;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+  }
 }
+
+async function main(): Promise<number> {
+  if (values.help) {
+    process.stdout.write(help);
+    return 0;
+  }
+  buildStale();
+  const folder = mkdtempSync(join(tmpdir(), 'shoal-soak-'));
+  const seed = Number(values.seed);
+  say(`seed ${seed}, journals in ${folder}`);
+  mkdirSync(join(folder, 'journals'));
+  try {
+    const found = await findClients();
+    await using cluster = await Cluster.start(join(folder, 'data'), seed);
+    const topics = new Topics(cluster.address);
+    await topics.create();
+    await using verifier = new VerifierProcess();
+    const { address } = cluster;
+    await verifier.ask({ command: 'watch', address, topics: TOPICS.map(({ name }) => name) });
+    const options = { address, folder: join(folder, 'journals'), topics: TOPICS, rate: Number(values.rate), seed };
+    await using fleet = Fleet.start(found, options);
+    const soak = new Soak(cluster, fleet, topics);
+    await soak.disturb();
+    const verdict = await soak.finish(verifier);
+    return report({ verdict, cluster, fleet, topics, recoveries: soak.recoveries }) ? 0 : 1;
+  } finally {
+    if (!values.keep) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = await main();

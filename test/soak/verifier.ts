@@ -1,109 +1,199 @@
 /**
- * The judge of the soak, a process of its own with nothing but the journals and a consumer: reads the topic from the
- * beginning and prints one JSON verdict.
+ * The judge of a soak, a process of its own that trusts nobody: it reads the topics over the wire all along (topic-reader.ts),
+ * reads them again when the host has been killed for the last time, and holds both against the clients' journals.
  *
- * Checks (names as in the project's invariants): I12 every acknowledged record is read, at its acknowledged offset, value
- * for value; I4 no value is there twice; I10 offsets are dense from 0; I6 what one producer wrote to a partition is in
- * its order; nothing is there that nobody sent.
- *
- * argv: broker topic journal…
+ * Messages in, each answered by one: `watch`, `drain` (until the end of every log is read), `reread`, `judge`.
  */
-import { readFileSync } from 'node:fs';
-import { Kafka, logLevel } from 'kafkajs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Errors } from '../../src/common/errors.ts';
+import { apis } from '../../src/protocol/apis.ts';
+import { WireClient } from '../server/wire-client.ts';
+import { openCodecs } from './codecs.ts';
+import { History } from './history.ts';
+import { JournalReader, laneOf } from './journal.ts';
+import { type Finding, type Generation, judge, type Recovery } from './judge.ts';
+import { TopicReader } from './topic-reader.ts';
 
-interface JournalLine {
-  readonly partition: number;
-  readonly first: number;
-  readonly count: number;
-  readonly baseOffset?: string;
+export type Command =
+  | { readonly command: 'watch'; readonly address: string; readonly topics: readonly string[] }
+  | { readonly command: 'drain' }
+  | { readonly command: 'reread'; readonly groups: readonly string[] }
+  | ({ readonly command: 'judge' } & Case);
+
+/** What the soak tells the judge beside the journals. */
+export interface Case {
+  readonly journals: readonly string[];
+  readonly generations: readonly Generation[];
+  readonly consumedTopics: readonly string[];
+  readonly keptTopics: readonly string[];
+  readonly recoveries: readonly Recovery[];
+  readonly doctorProblems: readonly string[];
+  readonly doctorCoordinates: number;
 }
 
-const [broker, topic, ...journals] = process.argv.slice(2) as [string, string, ...string[]];
-const kafka = new Kafka({
-  clientId: 'soak-verifier',
-  brokers: [broker],
-  logLevel: logLevel.NOTHING,
-  retry: { retries: 20 },
-});
-
-/** Values by partition and offset, as a consumer sees them. */
-async function readAll(): Promise<Map<number, Map<number, string>>> {
-  const admin = kafka.admin();
-  await admin.connect();
-  const ends = new Map((await admin.fetchTopicOffsets(topic)).map(({ partition, high }) => [partition, Number(high)]));
-  await admin.disconnect();
-  const seen = new Map([...ends.keys()].map((partition) => [partition, new Map<number, string>()]));
-  const missing = new Set([...ends].filter(([, high]) => high > 0).map(([partition]) => partition));
-  if (missing.size === 0) return seen;
-
-  const consumer = kafka.consumer({ groupId: `verify-${process.pid}`, maxWaitTimeInMs: 100 });
-  await consumer.connect();
-  await consumer.subscribe({ topic, fromBeginning: true });
-  await new Promise<void>((resolve, reject) => {
-    consumer.on('consumer.crash', ({ payload }) => reject(payload.error));
-    consumer
-      .run({
-        eachBatch: async ({ batch }) => {
-          for (const { offset, value } of batch.messages) seen.get(batch.partition)!.set(Number(offset), String(value));
-          if (Number(batch.lastOffset()) + 1 >= ends.get(batch.partition)!) missing.delete(batch.partition);
-          if (missing.size === 0) resolve();
-        },
-      })
-      .catch(reject);
-  });
-  await consumer.disconnect();
-  return seen;
+export interface Verdict {
+  readonly findings: readonly Finding[];
+  /** By client kind. */
+  readonly acknowledged: Readonly<Record<string, number>>;
+  readonly consumed: Readonly<Record<string, number>>;
+  readonly rebalances: Readonly<Record<string, number>>;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly indeterminate: number;
+  /** Batches that the verifier read, by codec. */
+  readonly codecs: Readonly<Record<string, number>>;
+  readonly logStartMoves: number;
+  readonly errors: Readonly<Record<string, number>>;
 }
 
-const name = (value: string): string => value.slice(0, value.lastIndexOf(':'));
-const seen = await readAll();
-const problems: string[] = [];
-const sent = new Set<string>();
-let acknowledged = 0;
-let indeterminate = 0;
+export type Reply = { readonly done: true } | { readonly verdict: Verdict };
 
-journals.forEach((path, id) => {
-  for (const text of readFileSync(path, 'utf8').split('\n').filter(Boolean)) {
-    const line = JSON.parse(text) as JournalLine;
-    for (let i = 0; i < line.count; i++) {
-      const value = `${id}:${line.partition}:${line.first + i}`;
-      sent.add(value);
-      if (line.baseOffset === undefined) {
-        indeterminate++;
-        continue;
+/** How long a log may take to be read to its end. */
+const READ_MS = 180_000;
+const SHOWN_PROBLEMS = 10;
+
+class Verifier {
+  #watcher: TopicReader | undefined;
+  #watching: Promise<void> | undefined;
+  #final: TopicReader | undefined;
+  #committed = new Map<string, number>();
+  #options: { readonly address: string; readonly topics: readonly string[] } | undefined;
+  #stop = false;
+
+  async answer(message: Command): Promise<Reply> {
+    if (message.command === 'judge') return { verdict: this.#judge(message) };
+    if (message.command === 'watch') await this.#watch(message);
+    else if (message.command === 'drain') await this.#drain();
+    else await this.#reread(message.groups);
+    return { done: true };
+  }
+
+  async #watch(options: { readonly address: string; readonly topics: readonly string[] }): Promise<void> {
+    this.#options = options;
+    this.#watcher = new TopicReader({ ...options, codecs: await openCodecs() });
+    this.#watching = this.#watcher.run(() => this.#stop);
+  }
+
+  async #drain(): Promise<void> {
+    await readToEnd(this.#watcher!, 'the soak');
+    this.#stop = true;
+    await this.#watching;
+  }
+
+  async #reread(groups: readonly string[]): Promise<void> {
+    const reader = new TopicReader({ ...this.#options!, codecs: await openCodecs() });
+    this.#final = reader;
+    let stop = false;
+    const reading = reader.run(() => stop);
+    await readToEnd(reader, 'the last kill');
+    stop = true;
+    await reading;
+    for (const group of groups) await this.#readCommitted(group);
+  }
+
+  async #readCommitted(group: string): Promise<void> {
+    const [host, port] = this.#options!.address.split(':') as [string, string];
+    using client = await WireClient.connect({ host, port: Number(port) });
+    const groups = [{ groupId: group, topics: null }];
+    const answer = await client.call(apis.offsetFetch, 8, { groups });
+    const found = answer.groups[0]!;
+    if (found.errorCode !== Errors.NONE) throw new Error(`OffsetFetch of ${group} answered ${found.errorCode}`);
+    for (const { name, partitions } of found.topics) {
+      for (const { partitionIndex, committedOffset } of partitions) {
+        this.#committed.set(`${group.replace('soak-', '')} ${name}-${partitionIndex}`, Number(committedOffset));
       }
-      acknowledged++;
-      const offset = Number(line.baseOffset) + i;
-      const found = seen.get(line.partition)?.get(offset);
-      if (found === undefined) problems.push(`lost: ${value} acknowledged at ${line.partition}@${offset}`);
-      else if (name(found) !== value)
-        problems.push(`wrong: ${line.partition}@${offset} holds ${name(found)}, acknowledged ${value}`);
     }
   }
-});
 
-let records = 0;
-for (const [partition, values] of seen) {
-  const once = new Set<string>();
-  const last = new Map<string, number>();
-  for (let offset = 0; offset < values.size; offset++) {
-    const value = values.get(offset);
-    if (value === undefined) {
-      problems.push(`hole: ${partition}@${offset}`);
-      continue;
-    }
-    records++;
-    const [producer, , number] = value.split(':') as [string, string, string];
-    if (once.has(name(value))) problems.push(`twice: ${name(value)} again at ${partition}@${offset}`);
-    once.add(name(value));
-    if (Number(number) < (last.get(producer) ?? -1))
-      problems.push(`order: ${name(value)} after ${last.get(producer)} at ${partition}@${offset}`);
-    last.set(producer, Number(number));
-    // The last batch of a killed producer may be in the log without a line in its journal.
-    if (!sent.has(name(value)) && !process.env.SOAK_PRODUCERS_KILLED)
-      problems.push(`unknown: ${name(value)} at ${partition}@${offset}`);
+  #judge(given: Case): Verdict {
+    const history = readJournals(given.journals);
+    const [watcher, final] = [this.#watcher!, this.#final!];
+    const codecs = new Map(watcher.batches);
+    const evidence = {
+      ...given,
+      history,
+      watched: watcher.logs,
+      final: final.logs,
+      committed: this.#committed,
+      readerProblems: [...watcher.problems, ...final.problems],
+      samples: watcher.samples + final.samples,
+      batches: [...final.batches.values()].reduce((sum, count) => sum + count, 0),
+    };
+    const findings = judge(evidence).map((finding) => ({ ...finding, problems: shortened(finding.problems) }));
+    return {
+      findings,
+      ...countedByKind(history),
+      codecs: Object.fromEntries(codecs),
+      logStartMoves: watcher.logStartMoves,
+      errors: Object.fromEntries(history.errors),
+    };
   }
 }
-process.stdout.write(
-  `${JSON.stringify({ acknowledged, indeterminate, records, problems: problems.length, first: problems.slice(0, 10) })}\n`,
-);
+
+async function readToEnd(reader: TopicReader, when: string): Promise<void> {
+  const endMs = performance.now() + READ_MS;
+  while (!reader.isAtEnd) {
+    if (performance.now() > endMs) {
+      reader.problems.push({
+        invariant: 'I11',
+        text: `after ${when} the logs could not be read to their ends: ${reader.lastError}`,
+      });
+      return;
+    }
+    await sleep(50);
+  }
+}
+
+function readJournals(paths: readonly string[]): History {
+  const history = new History();
+  for (const path of paths) {
+    const reader = new JournalReader(path);
+    for (const fields of reader.next()) history.add(fields);
+    reader.close();
+  }
+  return history;
+}
+
+function shortened(problems: readonly string[]): string[] {
+  const more = problems.length - SHOWN_PROBLEMS;
+  return more <= 0 ? [...problems] : [...problems.slice(0, SHOWN_PROBLEMS), `and ${more} more`];
+}
+
+type ByKind = Pick<Verdict, 'acknowledged' | 'consumed' | 'rebalances' | 'refused' | 'indeterminate'>;
+
+function countedByKind(history: History): ByKind {
+  const counts = { acknowledged: {}, consumed: {}, rebalances: {}, refused: {} } as Record<
+    'acknowledged' | 'consumed' | 'rebalances' | 'refused',
+    Record<string, number>
+  >;
+  const add = (counted: Record<string, number>, name: string): void => {
+    const kind = name.slice(0, name.indexOf('.'));
+    counted[kind] = (counted[kind] ?? 0) + 1;
+  };
+  let indeterminate = 0;
+  for (const { outcome, producer, error } of history.sends.values()) {
+    if (outcome === 'acknowledged') add(counts.acknowledged, producer);
+    else if (outcome === 'refused' && /invalid_?timestamp/i.test(error)) add(counts.refused, producer);
+    else if (laneOf(producer) !== 'refused') indeterminate++;
+  }
+  for (const [member, events] of history.members) {
+    let before: string | undefined;
+    for (const { kind } of events) {
+      if (kind === 'consumed') add(counts.consumed, member);
+      // Assignments come in rows, one line a partition.
+      if (kind === 'assigned' && before !== 'assigned') add(counts.rebalances, member);
+      before = kind;
+    }
+  }
+  return { ...counts, indeterminate };
+}
+
+const verifier = new Verifier();
+process.on('message', (message: Command) => {
+  verifier.answer(message).then(
+    (reply) => process.send!(reply),
+    (error) => {
+      process.stderr.write(`the verifier failed: ${error instanceof Error ? error.stack : error}\n`);
+      process.exit(1);
+    },
+  );
+});

@@ -17,13 +17,14 @@ export function readRecords(batches: readonly Uint8Array[]): ReadRecord[] {
     const batch = bytes.subarray(at, at + size);
     if (crc32c.buf(batch.subarray(21)) >>> 0 !== batch.readUInt32BE(17))
       throw new Error(`wrong CRC in the batch at ${at}`);
-    records.push(...readBatch(batch));
+    records.push(...recordsOfBatch(batch));
     at += size;
   }
   return records;
 }
 
-function* readBatch(batch: Buffer): Generator<ReadRecord> {
+/** The records of one batch, uncompressed whatever its attributes say. */
+export function* recordsOfBatch(batch: Buffer): Generator<ReadRecord> {
   const baseOffset = batch.readBigInt64BE(0);
   const logAppendTime = (batch.readInt16BE(21) & 8) !== 0;
   let at = 61;

@@ -1,0 +1,55 @@
+/** The five codecs as Kafka's clients write them, from libraries: for kafkajs, which has only gzip, and for the verifier. */
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as zstd from '@bokuweb/zstd-wasm';
+import * as lz4 from 'lz4-napi';
+import * as snappy from 'snappy';
+import type { Codec } from './journal.ts';
+
+export interface CodecFunctions {
+  readonly compress: (plain: Buffer) => Buffer;
+  readonly decompress: (compressed: Buffer) => Buffer;
+}
+
+/** Xerial's header: magic, version 1, compatible with version 1. Blocks follow, each with its length in front. */
+const XERIAL = Buffer.from('82534e4150505900' + '00000001' + '00000001', 'hex');
+const XERIAL_BLOCK_BYTES = 32 * 1024;
+
+function snappyCompress(plain: Buffer): Buffer {
+  const parts: Buffer[] = [XERIAL];
+  for (let at = 0; at < plain.length; at += XERIAL_BLOCK_BYTES) {
+    const block = snappy.compressSync(plain.subarray(at, at + XERIAL_BLOCK_BYTES));
+    const size = Buffer.alloc(4);
+    size.writeInt32BE(block.length);
+    parts.push(size, block);
+  }
+  return Buffer.concat(parts);
+}
+
+function snappyDecompress(compressed: Buffer): Buffer {
+  if (!compressed.subarray(0, 8).equals(XERIAL.subarray(0, 8))) return snappy.uncompressSync(compressed) as Buffer;
+  const parts: Buffer[] = [];
+  for (let at = XERIAL.length; at < compressed.length; ) {
+    const size = compressed.readInt32BE(at);
+    parts.push(snappy.uncompressSync(compressed.subarray(at + 4, at + 4 + size)) as Buffer);
+    at += 4 + size;
+  }
+  return Buffer.concat(parts);
+}
+
+export async function openCodecs(): Promise<Readonly<Record<Codec, CodecFunctions>>> {
+  await zstd.init();
+  const same = (bytes: Buffer): Buffer => bytes;
+  return {
+    none: { compress: same, decompress: same },
+    gzip: { compress: (plain) => gzipSync(plain), decompress: (compressed) => gunzipSync(compressed) },
+    snappy: { compress: snappyCompress, decompress: snappyDecompress },
+    lz4: {
+      compress: (plain) => lz4.compressFrameSync(plain),
+      decompress: (compressed) => lz4.decompressFrameSync(compressed),
+    },
+    zstd: {
+      compress: (plain) => Buffer.from(zstd.compress(plain, 3)),
+      decompress: (compressed) => Buffer.from(zstd.decompress(compressed)),
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * How the soak's client programs (kafkajs.ts, librdkafka.py, Soak.java) are called: NAME=VALUE each of mode (produce or
+ * consume), address, name (KIND.INCARNATION), topics (NAME:PARTITIONS,…), journal (a file to append to; journal.ts says
+ * what), and for a producer rate (records a second) and seed. SIGTERM ends one: a producer waits for its answers, a consumer
+ * leaves its group, `soak-KIND`. Errors that clients live with are written down and lived with.
+ */
+export interface ProgramArguments {
+  readonly mode: 'produce' | 'consume';
+  readonly address: string;
+  readonly name: string;
+  readonly topics: readonly ProgramTopic[];
+  readonly journal: string;
+  readonly rate: number;
+  readonly seed: number;
+}
+
+export interface ProgramTopic {
+  readonly name: string;
+  readonly partitions: number;
+}
+
+export function programArguments(argv: readonly string[]): ProgramArguments {
+  const values = new Map(argv.map((argument) => argument.split(/=(.*)/s, 2) as [string, string]));
+  const value = (name: string): string => {
+    const text = values.get(name);
+    if (text === undefined) throw new Error(`the argument ${name}= is missing`);
+    return text;
+  };
+  return {
+    mode: value('mode') as ProgramArguments['mode'],
+    address: value('address'),
+    name: value('name'),
+    topics: value('topics')
+      .split(',')
+      .map((topic) => ({ name: topic.split(':')[0]!, partitions: Number(topic.split(':')[1]) })),
+    journal: value('journal'),
+    rate: Number(value('rate')),
+    seed: Number(value('seed')),
+  };
+}
+
+export function argumentsFor(given: ProgramArguments): string[] {
+  const topics = given.topics.map(({ name, partitions }) => `${name}:${partitions}`).join(',');
+  return Object.entries({ ...given, topics }).map(([name, value]) => `${name}=${value}`);
+}

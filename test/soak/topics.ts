@@ -1,0 +1,131 @@
+/** The soak's topics, and what is done to them while clients use them. Keeps the times that the judge goes by. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Admin, Kafka, logLevel } from 'kafkajs';
+import { apis } from '../../src/protocol/apis.ts';
+import { WireClient } from '../server/wire-client.ts';
+import type { Generation } from './judge.ts';
+import type { ProgramTopic } from './programs/arguments.ts';
+
+/** Keeps everything. */
+export const KEPT: ProgramTopic = { name: 'soak-kept', partitions: 4 };
+/** Loses its oldest records to retention and, where there is DeleteRecords, to that. */
+export const TRIMMED: ProgramTopic = { name: 'soak-trimmed', partitions: 2 };
+/** Is deleted and created again. */
+export const AGAIN: ProgramTopic = { name: 'soak-again', partitions: 2 };
+export const TOPICS = [KEPT, TRIMMED, AGAIN] as const;
+
+const CONFIGS: Readonly<Record<string, readonly { readonly name: string; readonly value: string }[]>> = {
+  [TRIMMED.name]: [{ name: 'retention.bytes', value: '150000' }],
+};
+const GIVE_UP_MS = 120_000;
+
+export class Topics {
+  readonly #address: string;
+  readonly #kafka: Kafka;
+  readonly #generations: { -readonly [K in keyof Generation]: Generation[K] }[] = [];
+  deletions = 0;
+  recordDeletions = 0;
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(address: string) {
+    this.#address = address;
+    const retry = { retries: 10, initialRetryTime: 100, maxRetryTime: 500 };
+    this.#kafka = new Kafka({ clientId: 'soak', brokers: [address], logLevel: logLevel.NOTHING, retry });
+  }
+
+  get generations(): readonly Generation[] {
+    return this.#generations;
+  }
+
+  async create(topics: readonly ProgramTopic[] = TOPICS): Promise<void> {
+    for (const { name, partitions } of topics) {
+      const configEntries = [...(CONFIGS[name] ?? [])];
+      await this.#admin(async (admin) => {
+        if ((await admin.listTopics()).includes(name)) return;
+        await admin.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }] });
+      });
+      const topicId = await this.#topicId(name);
+      this.#generations.push({ topicId, topic: name, createdMs: Date.now() });
+    }
+  }
+
+  /** While it is being written and read. */
+  recreate(): Promise<void> {
+    const turn = this.#turn.then(async () => {
+      const generation = this.#generations.findLast(({ topic }) => topic === AGAIN.name)!;
+      generation.deletedMs = Date.now();
+      await this.#admin(async (admin) => {
+        if ((await admin.listTopics()).includes(AGAIN.name)) await admin.deleteTopics({ topics: [AGAIN.name] });
+      });
+      this.deletions++;
+      await this.create([AGAIN]);
+    });
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  /** Whether the host has DeleteRecords. */
+  async hasDeleteRecords(): Promise<boolean> {
+    using client = await this.#connect();
+    const { apiKeys } = await client.call(apis.apiVersions, 3, {
+      clientSoftwareName: 'soak',
+      clientSoftwareVersion: '1',
+    });
+    return apiKeys.some(({ apiKey }) => apiKey === DELETE_RECORDS);
+  }
+
+  /** Half of what each partition of the trimmed topic holds. */
+  deleteRecords(): Promise<void> {
+    return this.#admin(async (admin) => {
+      const offsets = await admin.fetchTopicOffsets(TRIMMED.name);
+      const partitions = offsets.map(({ partition, low, high }) => {
+        return { partition, offset: String(Math.floor((Number(low) + Number(high)) / 2)) };
+      });
+      await admin.deleteTopicRecords({ topic: TRIMMED.name, partitions });
+      this.recordDeletions++;
+    });
+  }
+
+  async #topicId(topic: string): Promise<string> {
+    return this.#again(async () => {
+      using client = await this.#connect();
+      const topics = [{ name: topic }];
+      const answer = await client.call(apis.metadata, 12, { topics, allowAutoTopicCreation: false });
+      if (answer.topics[0]!.errorCode !== 0)
+        throw new Error(`Metadata of ${topic} answered ${answer.topics[0]!.errorCode}`);
+      return answer.topics[0]!.topicId;
+    });
+  }
+
+  #connect(): Promise<WireClient> {
+    const [host, port] = this.#address.split(':') as [string, string];
+    return WireClient.connect({ host, port: Number(port) });
+  }
+
+  #admin(work: (admin: Admin) => Promise<void>): Promise<void> {
+    return this.#again(async () => {
+      const admin = this.#kafka.admin();
+      try {
+        await admin.connect();
+        await work(admin);
+      } finally {
+        await admin.disconnect().catch(() => {});
+      }
+    });
+  }
+
+  /** Until it works: the host may be away meanwhile. Work must look before it does a thing twice. */
+  async #again<T>(work: () => Promise<T>): Promise<T> {
+    const endMs = performance.now() + GIVE_UP_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (performance.now() > endMs) throw error;
+        await sleep(300);
+      }
+    }
+  }
+}
+
+const DELETE_RECORDS = 21;

@@ -10,6 +10,8 @@ export interface CodecFunctions {
   readonly decompress: (compressed: Buffer) => Buffer;
 }
 
+export type Codecs = Readonly<Record<Codec, CodecFunctions>>;
+
 /** Xerial's header: magic, version 1, compatible with version 1. Blocks follow, each with its length in front. */
 const XERIAL = Buffer.from('82534e4150505900' + '00000001' + '00000001', 'hex');
 const XERIAL_BLOCK_BYTES = 32 * 1024;
@@ -36,7 +38,8 @@ function snappyDecompress(compressed: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-export async function openCodecs(): Promise<Readonly<Record<Codec, CodecFunctions>>> {
+/** To be opened once: the zstd library does not survive a second initialisation. */
+export async function openCodecs(): Promise<Codecs> {
   await zstd.init();
   const same = (bytes: Buffer): Buffer => bytes;
   return {

@@ -58,12 +58,7 @@ export function deck({ cluster, fleet, topics, hasDeleteRecords }: Disturbed): D
       { name: `pause a member of ${kind}`, run: (random) => member(random).pause(LONG_PAUSE_MS) },
       {
         name: `restart a member of ${kind}`,
-        run: async (random) => {
-          const left = member(random);
-          await left.stop();
-          await sleep(randomInt(random, 0, 1_000));
-          left.start();
-        },
+        run: (random) => member(random).restart(randomInt(random, 0, 1_000)),
       },
     ];
   });

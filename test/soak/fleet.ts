@@ -104,21 +104,31 @@ export class Client {
     });
   }
 
-  /** Ends it in order: a producer gets its answers, a member leaves its group. */
-  stop(): Promise<void> {
+  /** Ends it in order, and starts a new incarnation after a while. */
+  restart(awayMs: number): Promise<void> {
     return this.#inTurn(async () => {
-      if (!this.#child) return;
-      const said = this.#said;
-      const late = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_MS);
-      const code = await this.#end('SIGTERM');
-      clearTimeout(late);
-      // 143 is how a JVM ends on SIGTERM.
-      if (code !== 0 && code !== 143) {
-        this.#problems.push(
-          `${this.journals.at(-1)} ended with ${code} when it was stopped:\n${said.join('').slice(-2000)}`,
-        );
-      }
+      await this.#stop();
+      await sleep(awayMs);
+      this.start();
     });
+  }
+
+  /** Ends it in order, for good: a producer gets its answers, a member leaves its group. */
+  stop(): Promise<void> {
+    return this.#inTurn(() => this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    const said = this.#said;
+    const late = setTimeout(() => this.#child?.kill('SIGKILL'), STOP_MS);
+    const code = await this.#end('SIGTERM');
+    clearTimeout(late);
+    // 143 is how a JVM ends on SIGTERM; one that had just been started dies of it.
+    if (code !== 0 && code !== 143 && code !== 'SIGTERM') {
+      this.#problems.push(
+        `${this.journals.at(-1)} ended with ${code} when it was stopped:\n${said.join('').slice(-2000)}`,
+      );
+    }
   }
 
   async destroy(): Promise<void> {

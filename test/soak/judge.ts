@@ -11,6 +11,8 @@ import type { Problem } from './topic-reader.ts';
 export interface Generation {
   readonly topicId: string;
   readonly topic: string;
+  /** When its creation was asked for, and when that had been answered. */
+  readonly askedMs: number;
   readonly createdMs: number;
   /** When its deletion was asked for; undefined when it was not. */
   readonly deletedMs?: number;
@@ -170,7 +172,7 @@ class Facts {
         const at = `${log.place} offset ${offset}`;
         if (!send) problems.push(`${at}: ${name} was never sent there`);
         else if (laneOf(send.producer) === 'refused') problems.push(`${at}: ${name} must be refused`);
-        else if (send.outcome === 'acknowledged' && send.ackMs < generation.createdMs) {
+        else if (send.outcome === 'acknowledged' && send.ackMs < generation.askedMs) {
           problems.push(`${at}: ${name} was acknowledged before this topic was created, in another of its name`);
         }
       }

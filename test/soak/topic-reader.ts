@@ -9,7 +9,7 @@ import { type ErrorCode, Errors, errorName } from '../../src/common/errors.ts';
 import { apis } from '../../src/protocol/apis.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { recordsOfBatch } from '../support/read-records.ts';
-import type { CodecFunctions } from './codecs.ts';
+import type { Codecs } from './codecs.ts';
 import { CODECS, type Codec, type RecordName, recordName } from './journal.ts';
 import { FOREIGN, PartitionLog } from './partition-log.ts';
 
@@ -35,7 +35,7 @@ interface Followed {
 export interface ReaderOptions {
   readonly address: string;
   readonly topics: readonly string[];
-  readonly codecs: Readonly<Record<Codec, CodecFunctions>>;
+  readonly codecs: Codecs;
 }
 
 export class TopicReader {
@@ -60,9 +60,15 @@ export class TopicReader {
     return [...this.#followed.values()].map(({ log }) => log);
   }
 
-  /** Whether everything below the high watermarks has been read. */
+  /** Whether everything below the high watermarks has been read, of all topics. */
   get isAtEnd(): boolean {
-    return this.#live.size > 0 && this.#asked().every(({ next, highWatermark }) => next === highWatermark);
+    const expected = [...this.#live.values()].reduce((sum, { partitions }) => sum + partitions, 0);
+    const asked = this.#asked();
+    return (
+      this.#live.size === this.#options.topics.length &&
+      asked.length === expected &&
+      asked.every(({ next, highWatermark }) => next === highWatermark)
+    );
   }
 
   /** Reads on until `done`; outlives whatever happens to the broker. */

@@ -15,7 +15,7 @@ export const AGAIN: ProgramTopic = { name: 'soak-again', partitions: 2 };
 export const TOPICS = [KEPT, TRIMMED, AGAIN] as const;
 
 const CONFIGS: Readonly<Record<string, readonly { readonly name: string; readonly value: string }[]>> = {
-  [TRIMMED.name]: [{ name: 'retention.bytes', value: '150000' }],
+  [TRIMMED.name]: [{ name: 'retention.bytes', value: '30000' }],
 };
 const GIVE_UP_MS = 120_000;
 
@@ -40,12 +40,13 @@ export class Topics {
   async create(topics: readonly ProgramTopic[] = TOPICS): Promise<void> {
     for (const { name, partitions } of topics) {
       const configEntries = [...(CONFIGS[name] ?? [])];
+      const askedMs = Date.now();
       await this.#admin(async (admin) => {
         if ((await admin.listTopics()).includes(name)) return;
         await admin.createTopics({ topics: [{ topic: name, numPartitions: partitions, configEntries }] });
       });
       const topicId = await this.#topicId(name);
-      this.#generations.push({ topicId, topic: name, createdMs: Date.now() });
+      this.#generations.push({ topicId, topic: name, askedMs, createdMs: Date.now() });
     }
   }
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Errors } from '../../src/common/errors.ts';
 import { apis } from '../../src/protocol/apis.ts';
 import { WireClient } from '../server/wire-client.ts';
-import { openCodecs } from './codecs.ts';
+import { type Codecs, openCodecs } from './codecs.ts';
 import { History } from './history.ts';
 import { JournalReader, laneOf } from './journal.ts';
 import { type Finding, type Generation, judge, type Recovery } from './judge.ts';
@@ -52,6 +52,7 @@ const READ_MS = 180_000;
 const SHOWN_PROBLEMS = 10;
 
 class Verifier {
+  readonly #codecs: Codecs;
   #watcher: TopicReader | undefined;
   #watching: Promise<void> | undefined;
   #final: TopicReader | undefined;
@@ -59,17 +60,21 @@ class Verifier {
   #options: { readonly address: string; readonly topics: readonly string[] } | undefined;
   #stop = false;
 
+  constructor(codecs: Codecs) {
+    this.#codecs = codecs;
+  }
+
   async answer(message: Command): Promise<Reply> {
     if (message.command === 'judge') return { verdict: this.#judge(message) };
-    if (message.command === 'watch') await this.#watch(message);
+    if (message.command === 'watch') this.#watch(message);
     else if (message.command === 'drain') await this.#drain();
     else await this.#reread(message.groups);
     return { done: true };
   }
 
-  async #watch(options: { readonly address: string; readonly topics: readonly string[] }): Promise<void> {
+  #watch(options: { readonly address: string; readonly topics: readonly string[] }): void {
     this.#options = options;
-    this.#watcher = new TopicReader({ ...options, codecs: await openCodecs() });
+    this.#watcher = new TopicReader({ ...options, codecs: this.#codecs });
     this.#watching = this.#watcher.run(() => this.#stop);
   }
 
@@ -80,7 +85,7 @@ class Verifier {
   }
 
   async #reread(groups: readonly string[]): Promise<void> {
-    const reader = new TopicReader({ ...this.#options!, codecs: await openCodecs() });
+    const reader = new TopicReader({ ...this.#options!, codecs: this.#codecs });
     this.#final = reader;
     let stop = false;
     const reading = reader.run(() => stop);
@@ -187,7 +192,7 @@ function countedByKind(history: History): ByKind {
   return { ...counts, indeterminate };
 }
 
-const verifier = new Verifier();
+const verifier = new Verifier(await openCodecs());
 process.on('message', (message: Command) => {
   verifier.answer(message).then(
     (reply) => process.send!(reply),

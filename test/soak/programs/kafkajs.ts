@@ -149,7 +149,16 @@ async function consume(): Promise<void> {
   });
   consumer.on('consumer.crash', ({ payload }) => journal.write(line('E', describe(payload.error))));
   await consumer.connect();
-  await consumer.subscribe({ topics: given.topics.map(({ name }) => name), fromBeginning: true });
+  // Refused while one of the topics is deleted.
+  while (!stopping.signal.aborted) {
+    try {
+      await consumer.subscribe({ topics: given.topics.map(({ name }) => name), fromBeginning: true });
+      break;
+    } catch (error) {
+      journal.write(line('E', describe(error)));
+      await sleep(200);
+    }
+  }
   await consumer.run({
     autoCommit: false,
     partitionsConsumedConcurrently: 3,

@@ -71,6 +71,13 @@ export class Cluster implements AsyncDisposable {
     await this.storage.stop();
   }
 
+  /** At once, for a soak that is broken off. */
+  abandon(): void {
+    const host = this.#host;
+    this.#host = undefined;
+    host?.child.kill('SIGKILL');
+  }
+
   /** kill −9, and up again. */
   kill(): Promise<void> {
     return this.#inTurn(async () => {

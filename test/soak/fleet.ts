@@ -136,6 +136,13 @@ export class Client {
     if (this.#child) await this.#end('SIGKILL');
   }
 
+  /** At once, for a soak that is broken off. */
+  abandon(): void {
+    const child = this.#child;
+    this.#child = undefined;
+    child?.kill('SIGKILL');
+  }
+
   async #end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals> {
     const child = this.#child!;
     this.#child = undefined;
@@ -191,6 +198,10 @@ export class Fleet implements AsyncDisposable {
 
   async stop(mode: Client['mode']): Promise<void> {
     await Promise.all(this.clients.filter((client) => client.mode === mode).map((client) => client.stop()));
+  }
+
+  abandon(): void {
+    for (const client of this.clients) client.abandon();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -205,8 +205,12 @@ class VerifierProcess implements AsyncDisposable {
     return reply as Reply;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  abandon(): void {
     this.#child.kill('SIGKILL');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.abandon();
   }
 }
 
@@ -230,6 +234,13 @@ async function main(): Promise<number> {
     await verifier.ask({ command: 'watch', address, topics: TOPICS.map(({ name }) => name) });
     const options = { address, folder: join(folder, 'journals'), topics: TOPICS, rate: Number(values.rate), seed };
     await using fleet = Fleet.start(found, options);
+    process.once('SIGINT', () => {
+      fleet.abandon();
+      cluster.abandon();
+      verifier.abandon();
+      rmSync(folder, { recursive: true, force: true });
+      process.exit(130);
+    });
     const soak = new Soak(cluster, fleet, topics);
     await soak.disturb();
     const verdict = await soak.finish(verifier);

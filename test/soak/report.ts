@@ -32,6 +32,10 @@ export function report(ran: Ran): boolean {
   const slowest = [...ran.recoveries].sort((a, b) => b.tookMs - a.tookMs)[0];
   if (slowest)
     process.stdout.write(`slowest recovery: ${(slowest.tookMs / 1000).toFixed(1)} s after ${slowest.after}\n`);
+  const faults = [...cluster.storage.faults].map(([name, count]) => `${name} ${count}`);
+  process.stdout.write(
+    `faults of the storage: ${faults.join(', ')}; starts that failed without it: ${cluster.counts.failedStarts}\n`,
+  );
   const errors = Object.entries(verdict.errors).map(([error, count]) => `${error} ${count}`);
   process.stdout.write(
     `${verdict.indeterminate} records in doubt; errors that clients met: ${errors.join(', ') || 'none'}\n`,

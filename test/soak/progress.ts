@@ -42,14 +42,27 @@ export class Progress {
     return new Map(this.#acknowledgedTo);
   }
 
-  /** What has not come back since: kinds that got no acknowledgement, groups that have not read up to the mark. */
+  /**
+   * What has not come back since: producers that got no acknowledgement, and groups that have not read, in every partition,
+   * something that was written after the mark.
+   */
   missing(kinds: readonly string[], sinceMs: number, mark: ReadonlyMap<string, number>): string[] {
     this.update();
     const producers = kinds.filter((kind) => (this.#acknowledgedMs.get(kind) ?? 0) <= sinceMs);
-    const groups = kinds.filter((kind) =>
-      [...mark].some(([partition, offset]) => (this.#consumedTo.get(`${kind} ${partition}`) ?? -1) < offset),
-    );
+    const groups = kinds.filter((kind) => !this.#hasRead(kind, mark, 1));
     return [...producers.map((kind) => `the producer of ${kind}`), ...groups.map((kind) => `the group of ${kind}`)];
+  }
+
+  /** Groups that have not read all that is acknowledged. */
+  behind(kinds: readonly string[]): string[] {
+    this.update();
+    return kinds.filter((kind) => !this.#hasRead(kind, this.#acknowledgedTo, 0));
+  }
+
+  #hasRead(kind: string, to: ReadonlyMap<string, number>, beyond: number): boolean {
+    return [...to].every(
+      ([partition, offset]) => (this.#consumedTo.get(`${kind} ${partition}`) ?? -1) >= offset + beyond,
+    );
   }
 
   #take([letter, ms, name, topic, partition, third, fourth]: string[]): void {

@@ -123,7 +123,22 @@ async function produce(): Promise<void> {
   await Promise.all(LANES.map((lane) => new LaneProducer(lane, given).run(pauseMs)));
 }
 
+const line = (letter: string, ...more: (string | number)[]) => [letter, Date.now(), given.name, ...more] as const;
+
+/** One consumer after another: kafkajs starts one again after most errors, and leaves it stopped after some. */
 async function consume(): Promise<void> {
+  journal.write(line('M'));
+  while (!stopping.signal.aborted) {
+    try {
+      await runConsumer();
+    } catch (error) {
+      journal.write(line('E', describe(error)));
+    }
+    await sleep(200);
+  }
+}
+
+async function runConsumer(): Promise<void> {
   const consumer = kafka.consumer({
     groupId: `soak-${kindOf(given.name)}`,
     sessionTimeout: 6_000,
@@ -131,10 +146,37 @@ async function consume(): Promise<void> {
     heartbeatInterval: 500,
     maxWaitTimeInMs: 200,
     allowAutoTopicCreation: false,
-    retry: { retries: 120, initialRetryTime: 50, maxRetryTime: 1_000, restartOnFailure: async () => true },
+    retry: { retries: 120, initialRetryTime: 50, maxRetryTime: 1_000 },
   });
-  const line = (letter: string, ...more: (string | number)[]) => [letter, Date.now(), given.name, ...more] as const;
-  journal.write(line('M'));
+  const ended = writeEvents(consumer);
+  try {
+    await consumer.connect();
+    // Refused while one of the topics is deleted.
+    await consumer.subscribe({ topics: given.topics.map(({ name }) => name), fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      partitionsConsumedConcurrently: 3,
+      eachBatch: async ({ batch: { topic, partition, messages }, resolveOffset, heartbeat }) => {
+        const consumed = messages.map(({ offset, value }) => {
+          const [producer, , , number] = String(value).split('|');
+          return line('C', topic, partition, offset, producer!, number!);
+        });
+        journal.write(...consumed);
+        const last = messages.at(-1);
+        if (!last) return;
+        resolveOffset(last.offset);
+        await heartbeat();
+        await consumer.commitOffsets([{ topic, partition, offset: String(Number(last.offset) + 1) }]);
+      },
+    });
+    await ended;
+  } finally {
+    await consumer.disconnect();
+  }
+}
+
+/** Writes a consumer's events down. Resolves when it is to stop, or has stopped for good. */
+function writeEvents(consumer: kafkajs.Consumer): Promise<void> {
   consumer.on('consumer.group_join', ({ payload }) => {
     const assigned = Object.entries(payload.memberAssignment).flatMap(([topic, partitions]) =>
       partitions.map((partition) => line('+', topic, partition)),
@@ -147,36 +189,13 @@ async function consume(): Promise<void> {
       journal.write(...partitions.map(({ partition, offset }) => line('K', topic, partition, offset)));
     }
   });
-  consumer.on('consumer.crash', ({ payload }) => journal.write(line('E', describe(payload.error))));
-  await consumer.connect();
-  // Refused while one of the topics is deleted.
-  while (!stopping.signal.aborted) {
-    try {
-      await consumer.subscribe({ topics: given.topics.map(({ name }) => name), fromBeginning: true });
-      break;
-    } catch (error) {
+  return new Promise((resolve) => {
+    stopping.signal.addEventListener('abort', () => resolve());
+    consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
       journal.write(line('E', describe(error)));
-      await sleep(200);
-    }
-  }
-  await consumer.run({
-    autoCommit: false,
-    partitionsConsumedConcurrently: 3,
-    eachBatch: async ({ batch: { topic, partition, messages }, resolveOffset, heartbeat }) => {
-      const consumed = messages.map(({ offset, value }) => {
-        const [producer, , , number] = String(value).split('|');
-        return line('C', topic, partition, offset, producer!, number!);
-      });
-      journal.write(...consumed);
-      const last = messages.at(-1);
-      if (!last) return;
-      resolveOffset(last.offset);
-      await heartbeat();
-      await consumer.commitOffsets([{ topic, partition, offset: String(Number(last.offset) + 1) }]);
-    },
+      if (!restart) resolve();
+    });
   });
-  if (!stopping.signal.aborted) await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve));
-  await consumer.disconnect();
 }
 
 await registerCodecs();

@@ -85,13 +85,18 @@ class Lane:
             value = f"{self.name}|{topic}|{partition}|{number}|{'x' * generator.randint(0, PADDING)}"
             write("S", self.name, topic, partition, number)
             self.outstanding += 1
-            producer.produce(
-                topic,
-                value=value,
-                partition=partition,
-                timestamp=sent + (AHEAD_MS if self.lane == "refused" else 0),
-                on_delivery=self.answered(topic, partition, number, sent),
-            )
+            answer = self.answered(topic, partition, number, sent)
+            try:
+                producer.produce(
+                    topic,
+                    value=value,
+                    partition=partition,
+                    timestamp=sent + (AHEAD_MS if self.lane == "refused" else 0),
+                    on_delivery=answer,
+                )
+            except KafkaException as error:
+                # While it knows that the topic is deleted.
+                answer(error.args[0], None)
 
 
 def produce():

@@ -77,21 +77,33 @@ async function compile(version: JavaVersion, programs: readonly string[]): Promi
   await run('javac', ['-nowarn', '-cp', join(jars(version), '*'), '-d', classes(version), ...paths]);
 }
 
+/** The soak's program, which lies with the soak. */
+const SOAK = '../soak/programs/Soak.java';
+
 async function javaPrograms(version: JavaVersion): Promise<string[]> {
   const files = (await readdir(here, { recursive: true })).filter((path) => path.endsWith('.java')).sort();
   // What uses the tools, or APIs that are newer than the old version's, is for the newest only.
-  return version === '4.1.2' ? files.filter((path) => !/^(tools|share)\//.test(path)) : files;
+  return version === '4.1.2' ? files.filter((path) => !/^(tools|share)\//.test(path)) : [...files, SOAK];
+}
+
+/** librdkafka, for programs in Python. @throws Error with what the package client said */
+export async function installConfluentKafka(): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  await once('confluent-kafka', [CONFLUENT_KAFKA], installPython);
+}
+
+/** Kafka's Java clients, and the programs compiled against them. @throws Error with what Maven or the compiler said */
+export async function installJava(version: JavaVersion): Promise<void> {
+  await mkdir(cache, { recursive: true });
+  await once(`java-${version}`, await sources('pom.xml'), () => installJars(version));
+  const programs = await javaPrograms(version);
+  await once(`classes-${version}`, await sources('pom.xml', ...programs), () => compile(version, programs));
 }
 
 /** @throws Error with what the package client or compiler said */
 export async function installClients(): Promise<void> {
-  await mkdir(cache, { recursive: true });
-  await once('confluent-kafka', [CONFLUENT_KAFKA], installPython);
-  for (const version of JAVA_VERSIONS) {
-    await once(`java-${version}`, await sources('pom.xml'), () => installJars(version));
-    const programs = await javaPrograms(version);
-    await once(`classes-${version}`, await sources('pom.xml', ...programs), () => compile(version, programs));
-  }
+  await installConfluentKafka();
+  for (const version of JAVA_VERSIONS) await installJava(version);
   await once(
     'franz-go',
     await sources('programs/go/go.mod', 'programs/go/go.sum', 'programs/go/traffic.go'),

@@ -6,18 +6,30 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { type ClientProgram, javaProgram, pythonProgram } from '../clients/groups/client-program.ts';
+import {
+  type ClientProgram,
+  installConfluentKafka,
+  installJava,
+  javaProgram,
+  nodeProgram,
+  pythonProgram,
+} from '../clients/install.ts';
 import { root } from '../server/host-process.ts';
 import { argumentsFor, type ProgramTopic } from './programs/arguments.ts';
 
-const programs = fileURLToPath(new URL('./programs/', import.meta.url));
+const PROGRAMS = '../soak/programs';
 
 /** How each kind's program is had; installs its library where it is lacking. */
 export const CLIENT_KINDS: Readonly<Record<string, () => Promise<ClientProgram>>> = {
-  kafkajs: async () => [process.execPath, '--import', 'tsx', join(programs, 'kafkajs.ts')],
-  librdkafka: () => pythonProgram(join(programs, 'librdkafka.py')),
-  java: () => javaProgram(join(programs, 'Soak.java')),
+  kafkajs: async () => nodeProgram(`${PROGRAMS}/kafkajs.ts`),
+  librdkafka: async () => {
+    await installConfluentKafka();
+    return pythonProgram(`${PROGRAMS}/librdkafka.py`);
+  },
+  java: async () => {
+    await installJava('4.4.0');
+    return javaProgram('4.4.0', 'Soak');
+  },
 };
 
 const MEMBERS = 2;

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Random, randomInt, seededRandom } from '../../src/common/random.ts';
-import type { ClientProgram } from '../clients/groups/client-program.ts';
+import type { ClientProgram } from '../clients/install.ts';
 import buildStale from '../support/build-stale.ts';
 import { Cluster } from './cluster.ts';
 import { type Disturbance, deck, shuffled } from './disturbances.ts';

@@ -11,7 +11,7 @@ export interface SharePartitionKey {
   readonly topicIdPartition: TopicIdPartition;
 }
 
-/** Record states as they are persisted: 0 available, 2 acknowledged, 4 archived. */
+/** Record states as they are persisted: 0 available, 2 acknowledged, 3 archiving, 4 archived. */
 export interface ShareStateBatch {
   readonly firstOffset: bigint;
   readonly lastOffset: bigint;

@@ -70,7 +70,9 @@ interface Job {
 }
 
 interface Letter extends DeadLetterRecord {
-  readonly job: Job;
+  readonly key: string;
+  /** More than one when its share partition was loaded anew meanwhile: it is copied once for all of them. */
+  readonly jobs: Job[];
   attempts: number;
   /** Attempts that could not read its source record. */
   failedReads: number;
@@ -84,6 +86,8 @@ export class DeadLetterQueue {
   readonly #copied: Counter;
   readonly #lost: Counter;
   readonly #jobs = new Set<Job>();
+  /** All that are neither copied nor given up, by key. */
+  readonly #letters = new Map<string, Letter>();
   #waiting: Letter[] = [];
   #running: Promise<void> | undefined;
   readonly #closing = new AbortController();
@@ -111,20 +115,22 @@ export class DeadLetterQueue {
       for (const { first, last, deliveryCount, cause } of letters) {
         for (let offset = BigInt(first); offset <= last; offset++) {
           job.left++;
-          this.#waiting.push({
-            groupId,
-            topicIdPartition,
-            offset,
-            deliveryCount,
-            cause,
-            job,
-            attempts: 0,
-            failedReads: 0,
-          });
+          this.#letterOf({ groupId, topicIdPartition, offset, deliveryCount, cause }).jobs.push(job);
         }
       }
       this.#start();
     });
+  }
+
+  /** The letter of a record: the one that is on its way, or a new one. */
+  #letterOf(record: DeadLetterRecord): Letter {
+    const key = `${partitionKey(record.topicIdPartition)}@${record.offset}:${record.groupId}`;
+    const known = this.#letters.get(key);
+    if (known) return known;
+    const letter: Letter = { ...record, key, jobs: [], attempts: 0, failedReads: 0 };
+    this.#letters.set(key, letter);
+    this.#waiting.push(letter);
+    return letter;
   }
 
   /** Takes nothing more, and leaves what is not copied to the next leader. The round under way still needs its parts. */
@@ -237,23 +243,30 @@ export class DeadLetterQueue {
   }
 
   #giveUp(letters: readonly Letter[], reason: string): void {
-    for (const { topicIdPartition, offsets } of wantedRecords(letters)) {
-      const { groupId } = letters[0]!;
-      const topic = this.#options.topicName(topicIdPartition) ?? topicIdPartition.topicId;
-      const range = { records: offsets.length, firstOffset: String(offsets[0]), lastOffset: String(offsets.at(-1)) };
-      const of = { groupId, topic, partition: topicIdPartition.partition, ...range };
-      this.#options.logger.error({ ...of, reason }, 'records are archived without a copy in the dead-letter queue');
+    for (const groupId of new Set(letters.map((letter) => letter.groupId))) {
+      for (const wanted of wantedRecords(letters.filter((letter) => letter.groupId === groupId))) {
+        this.#logLost(groupId, wanted, reason);
+      }
     }
     this.#finish(letters, 'lost');
+  }
+
+  #logLost(groupId: string, { topicIdPartition, offsets }: WantedRecords, reason: string): void {
+    const topic = this.#options.topicName(topicIdPartition) ?? topicIdPartition.topicId;
+    const range = { records: offsets.length, firstOffset: String(offsets[0]), lastOffset: String(offsets.at(-1)) };
+    const of = { groupId, topic, partition: topicIdPartition.partition, ...range };
+    this.#options.logger.error({ ...of, reason }, 'records are archived without a copy in the dead-letter queue');
   }
 
   #finish(letters: readonly Letter[], as: 'copied' | 'lost'): void {
     this.#counters[as === 'copied' ? 'deadLettersCopied' : 'deadLettersLost'] += letters.length;
     (as === 'copied' ? this.#copied : this.#lost).add(letters.length);
-    for (const { job } of letters) {
-      job.left--;
-      if (job.left > 0 || !this.#jobs.delete(job)) continue;
-      job.resolve(true);
+    for (const { key, jobs } of letters) {
+      this.#letters.delete(key);
+      for (const job of jobs) {
+        job.left--;
+        if (job.left === 0 && this.#jobs.delete(job)) job.resolve(true);
+      }
     }
   }
 }

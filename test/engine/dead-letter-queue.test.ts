@@ -1,6 +1,7 @@
 /** Records that share groups give up, on their way through a whole engine into a dead-letter queue (KIP-1191). */
 import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import { deferred } from '../../src/common/lifecycle.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { compress } from '../../src/record/compression/compress.ts';
 import { parseHeader, parseRecords } from '../../src/record/record-batch.ts';
@@ -248,6 +249,32 @@ describe('a dead-letter queue', () => {
     await dealtWith(fixture, 1);
     expect(failures).toBeGreaterThanOrEqual(3);
     expect(await deadLetters(fixture, queue!)).toMatchObject([{ value: 'a' }]);
+  });
+
+  it('gets a record once, though its group left and came back while the copy was under way', async () => {
+    const held = deferred<void>();
+    let isHolding = false;
+    const { fixture, partitions, queue, member } = await open({
+      storage: (real) => ({
+        put: async (...args) => {
+          if (isHolding) await held.promise;
+          return real.put(...args);
+        },
+      }),
+    });
+    await fixture.append(partitions[0]!, batchOf('a', 'b'));
+    await member.take([partitions[0]!]);
+    isHolding = true;
+    expect(await member.acknowledge(partitions[0]!, ...said(3, 0))).toBe(Errors.NONE);
+    await fixture.engine.shareConnectionLost(GROUP, member.id);
+    const next = new ShareMember(fixture.engine, GROUP, 'm2');
+    expect(await next.take([partitions[0]!])).toEqual([[1, 1, 2]]);
+    held.resolve();
+    await dealtWith(fixture, 1);
+    expect(await next.acknowledge(partitions[0]!, ...said(1, 1))).toBe(Errors.NONE);
+    await fixture.append(partitions[0]!, batchOf('c'));
+    expect(await next.take([partitions[0]!])).toEqual([[2, 2, 1]]);
+    expect((await deadLetters(fixture, queue!)).length).toBe(1);
   });
 
   it('gets from the next leader what the last one had not copied when it ended', async () => {

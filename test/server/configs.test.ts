@@ -315,6 +315,23 @@ describe('IncrementalAlterConfigs', () => {
   });
 });
 
+describe('the dead-letter queue of a group', () => {
+  it('is named as the cluster allows it', async () => {
+    const { client, fixture } = await open();
+    const name = 'errors.deadletterqueue.topic.name';
+    const prefix = 'errors.deadletterqueue.topic.name.prefix';
+    expect((await alter(client, GROUP, 'g', [[name, SET, 'dead.orders']])).errorMessage).toContain(prefix);
+    expect((await alter(client, GROUP, 'g', [[name, SET, 'dlq.orders']])).errorMessage).toBeNull();
+    expect((await alter(client, BROKER, '', [[prefix, SET, 'dead.']])).errorMessage).toBeNull();
+    expect((await alter(client, GROUP, 'g', [[name, SET, 'dead.orders']])).errorMessage).toBeNull();
+    expect(await fixture.parts.metadata.readConfigs('group:g')).toEqual({ [name]: 'dead.orders' });
+    const creates = 'errors.deadletterqueue.auto.create.topics.enable';
+    expect((await alter(client, BROKER, '', [[creates, SET, 'maybe']])).errorCode).toBe(Errors.INVALID_CONFIG);
+    expect((await alter(client, BROKER, '', [[creates, SET, 'true']])).errorMessage).toBeNull();
+    expect(await configValue(client, BROKER, '3', creates)).toBe('true');
+  });
+});
+
 describe('AlterConfigs', () => {
   it.each([0, 1, 2])('v%d replaces what was set', async (version) => {
     const { client, fixture } = await open();

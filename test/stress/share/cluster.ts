@@ -99,6 +99,7 @@ export class Cluster {
       'share.delivery.count.limit': String(DELIVERY_LIMIT),
       'share.record.lock.duration.ms': String(LOCK_MS),
       'errors.deadletterqueue.topic.name': DEAD_LETTERS,
+      'errors.deadletterqueue.copy.record.enable': 'true',
     }).map(([name, value]) => ({ name, configOperation: SET, value }));
     const resources = [{ resourceType: GROUP_RESOURCE, resourceName: GROUP, configs }];
     const altered = await client.call(incrementalAlterConfigs, 1, { resources, validateOnly: false });

@@ -39,9 +39,9 @@ const eachRecord: Acknowledge = (firstOffset, lastOffset) => {
 };
 
 const workloads: readonly Workload[] = [
-  { name: 'batch', unit: 'batches/s', portion: 500, units: 1, batchRecords: 500, acknowledge: accept },
-  { name: 'record', unit: 'records/s', portion: 500, units: 500, batchRecords: 500, acknowledge: eachRecord },
-  { name: 'record-a-request', unit: 'records/s', portion: 1, units: 1, batchRecords: 1, acknowledge: accept },
+  { name: 'batch', unit: 'batches/CPU-s', portion: 500, units: 1, batchRecords: 500, acknowledge: accept },
+  { name: 'record', unit: 'records/CPU-s', portion: 500, units: 500, batchRecords: 500, acknowledge: eachRecord },
+  { name: 'record-a-request', unit: 'records/CPU-s', portion: 1, units: 1, batchRecords: 1, acknowledge: accept },
 ];
 
 export default async function share(bench: BenchContext): Promise<void> {
@@ -58,6 +58,7 @@ async function acquireAndAcknowledge(bench: BenchContext, workload: Workload, si
       name: `acquire+acknowledge/${workload.name}/${partitions}`,
       unit: workload.unit,
       amount: workload.units,
+      clock: 'cpu',
       subject: turns(many, workload),
       baselines: { '1 share partition': turns(one, workload) },
     });

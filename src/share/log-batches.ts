@@ -15,7 +15,7 @@ const CONTROL_BIT = 0x20;
 
 export interface ReadBatches {
   readonly logBatches: readonly LogBatch[];
-  /** Where each log batch begins in the runs laid end to end, and, last, where all of them end. */
+  /** Where each log batch begins in the runs laid end to end, and, last, where the last of them ends. */
   readonly positions: readonly number[];
   readonly transactional: readonly TransactionalBatch[];
 }
@@ -35,7 +35,14 @@ function markerType(view: DataView, batchAt: number): 'commit' | 'abort' {
   return view.getInt16(at + 2) === 0 ? 'abort' : 'commit';
 }
 
-export function readLogBatches(runs: readonly Uint8Array[]): ReadBatches {
+/**
+ * @param reach how many offsets past the first batch's base, or past `from` where that is greater, are of any use; batches
+ *   that begin behind them are left out, since a read may hold thousands of small ones
+ */
+export function readLogBatches(
+  runs: readonly Uint8Array[],
+  { from, reach }: { readonly from: number; readonly reach: number },
+): ReadBatches {
   const logBatches: LogBatch[] = [];
   const positions: number[] = [];
   const transactional: TransactionalBatch[] = [];
@@ -44,6 +51,10 @@ export function readLogBatches(runs: readonly Uint8Array[]): ReadBatches {
     const view = new DataView(run.buffer, run.byteOffset, run.byteLength);
     for (let at = 0; at + RECORDS_AT <= run.length; at += 12 + view.getInt32(at + LENGTH_AT)) {
       const first = Number(view.getBigInt64(at));
+      if (first > Math.max(logBatches[0]?.first ?? first, from) + reach) {
+        positions.push(before + at);
+        return { logBatches, positions, transactional };
+      }
       const attributes = view.getInt16(at + ATTRIBUTES_AT);
       if (attributes & TRANSACTIONAL_BIT) {
         const producerId = view.getBigInt64(at + PRODUCER_ID_AT);

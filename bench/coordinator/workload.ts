@@ -36,6 +36,7 @@ export function request(batches: readonly CommitBatch[]): CommitFileRequest {
     uploaderId: 1,
     uploaderEpoch: 1,
     segmentSequence: files,
+    createdMs: Date.now(),
     batches,
   };
 }

@@ -59,7 +59,7 @@ export function validateCommit(request: CommitFileRequest): void {
   validateObjectKey(request.objectKey);
   if (!isInt(request.sizeBytes, 1, Number.MAX_SAFE_INTEGER)) refuse(`object size ${request.sizeBytes}`);
   if (!isInt(request.formatVersion, 0, 255)) refuse(`segment format version ${request.formatVersion}`);
-  for (const field of ['uploaderId', 'uploaderEpoch', 'segmentSequence'] as const) {
+  for (const field of ['uploaderId', 'uploaderEpoch', 'segmentSequence', 'createdMs'] as const) {
     if (!isInt(request[field], 0, Number.MAX_SAFE_INTEGER)) refuse(`${field} ${request[field]}`);
   }
   if (request.batches.length === 0) refuse('a segment without batches');

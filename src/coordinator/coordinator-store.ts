@@ -53,6 +53,7 @@ export interface CoordinatorStore {
   enforceRetention(request: EnforceRetentionRequest): EnforceRetentionResult;
   filesToDelete(request: { readonly graceMs: number; readonly limit: number }): string[];
   deleteFiles(objectKeys: readonly string[]): void;
+  forgetFiles(request: { readonly olderThanMs: number; readonly limit: number }): number;
   describeFiles(objectKeys: readonly string[]): (FileDescription | undefined)[];
   logSizes(topicIds: readonly Uuid[]): (readonly bigint[] | undefined)[];
   describeProducers(partitions: readonly TopicIdPartition[]): ProducerStateDescription[][];

@@ -83,11 +83,18 @@ export interface DisklessCoordinator extends TopicStore, ProducerIdStore, GroupS
   filesToDelete(request: { readonly graceMs: number; readonly limit: number }): Promise<string[]>;
 
   /**
-   * Notes that the storage no longer has these objects. Their rows stay as tombstones: a late commit of an abandoned key
-   * is refused, one of a committed key gets its first result. Unknown keys are ignored.
+   * Notes that the storage no longer has these objects. Their rows stay as tombstones until `forgetFiles`: a late commit
+   * of an abandoned key is refused, one of a committed key gets its first result. Unknown keys are ignored.
    * @throws CoordinatorError `invalid` when a coordinate refers to one of them; nothing is noted then
    */
   deleteFiles(objectKeys: readonly string[]): Promise<void>;
+
+  /**
+   * Forgets tombstones of objects that are known to be gone from storage for `olderThanMs`, oldest first, at most `limit`;
+   * how many. Late commits of their keys are refused for their age then (see `tombstones.ts`).
+   * @throws CoordinatorError `invalid` for an age that is not safe
+   */
+  forgetFiles(request: { readonly olderThanMs: number; readonly limit: number }): Promise<number>;
 
   /** What is known of some objects, in request order; undefined for a key never seen. */
   describeFiles(objectKeys: readonly string[]): Promise<(FileDescription | undefined)[]>;
@@ -143,6 +150,8 @@ export interface CommitFileRequest {
   readonly uploaderEpoch: number;
   /** Counts this uploader's segments, from 0 in each epoch. */
   readonly segmentSequence: number;
+  /** When the segment was made, before its PUT, by the uploader's clock. One of a day ago counts as given up. */
+  readonly createdMs: number;
   readonly batches: readonly CommitBatch[];
 }
 

@@ -32,7 +32,7 @@ import { ChangeFeed, type ForeignChange } from './postgres/change-feed.ts';
 import { abandonAnswer, commitAnswer, commitQuery, highWatermarks } from './postgres/commit.ts';
 import { CommitPlan } from './postgres/commit-plan.ts';
 import { Connections, toCoordinatorError } from './postgres/connections.ts';
-import { deleteFiles, describeFiles, filesToDelete } from './postgres/files.ts';
+import { deleteFiles, describeFiles, filesToDelete, forgetFiles } from './postgres/files.ts';
 import { PostgresGroups } from './postgres/groups.ts';
 import { describeProducers, findBatches, listOffsets, logSizes, partitionArrays } from './postgres/lookups.ts';
 import { prepareDatabase } from './postgres/prepare-database.ts';
@@ -41,10 +41,15 @@ import { PostgresTopics } from './postgres/topics.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS } from './producer-state.ts';
 import { producerIdExpirationMs, retentionLimits } from './retention.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
+import { validateTombstoneAge } from './tombstones.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
 export interface PostgresCoordinatorOptions extends CoordinatorSettings {
-  /** `postgres://user:password@host:port/database`, with `?sslmode=verify-full` for TLS. */
+  /**
+   * `postgres://user:password@host:port/database`. TLS with `?sslmode=verify-full` (and `&sslrootcert=FILE` for an authority
+   * that Node does not know): encrypted, certificate and host name checked. `require`, `prefer` and `verify-ca` mean the same;
+   * `no-verify` encrypts without checking, `disable` does neither, which is the default.
+   */
   readonly connectionString: string;
   /** TLS settings of node:tls (`ca`, `cert`, `key`, …) where the connection string's do not suffice. */
   readonly ssl?: boolean | TlsOptions;
@@ -269,6 +274,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
       maxCoordinates,
       nowMs: this.#nowMs(),
       origin: this.#origin,
+      producerIdExpirationMs: this.#expirationMs(),
       limitsOf: (topicId) => retentionLimits(this.#topics.get(topicId)?.configs ?? {}, this.#topics.brokerConfigs),
     });
     if (logStartOffsets.size > 0) this.#changed({ kind: 'log-start', logStartOffsets });
@@ -282,7 +288,12 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   }
   async deleteFiles(objectKeys: readonly string[]): Promise<void> {
     this.#open();
-    return deleteFiles(this.#connections, objectKeys);
+    return deleteFiles(this.#connections, this.#nowMs(), objectKeys);
+  }
+  async forgetFiles(request: { readonly olderThanMs: number; readonly limit: number }): Promise<number> {
+    this.#open();
+    validateTombstoneAge(request.olderThanMs);
+    return forgetFiles(this.#connections, this.#nowMs(), request);
   }
   async describeFiles(objectKeys: readonly string[]) {
     this.#open();

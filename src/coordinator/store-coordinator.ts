@@ -21,6 +21,7 @@ import {
 } from './diskless-coordinator.ts';
 import type { CommittedOffset, StoredGroup } from './group-store.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
+import { validateTombstoneAge } from './tombstones.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
 export type StoreResult<O extends StoreOperation> = ReturnType<CoordinatorStore[O]>;
@@ -104,6 +105,10 @@ export class StoreCoordinator implements DisklessCoordinator {
   }
   deleteFiles(objectKeys: readonly string[]) {
     return this.#call('deleteFiles', objectKeys);
+  }
+  async forgetFiles(request: { readonly olderThanMs: number; readonly limit: number }) {
+    validateTombstoneAge(request.olderThanMs);
+    return this.#call('forgetFiles', request);
   }
   describeFiles(objectKeys: readonly string[]) {
     return this.#call('describeFiles', objectKeys);

@@ -35,6 +35,8 @@ export interface MaintenanceSettings {
   readonly orphanSearchIntervalMs: number;
   /** How old an unknown object must be to count as an orphan; beyond any upload and commit deadline. @default 3,600,000 */
   readonly orphanGraceMs: number;
+  /** How long it is remembered that an object was given up or deleted, at least three days. @default 7 days */
+  readonly tombstoneRetentionMs: number;
 }
 
 export const defaultMaintenanceSettings: MaintenanceSettings = Object.freeze({
@@ -45,6 +47,7 @@ export const defaultMaintenanceSettings: MaintenanceSettings = Object.freeze({
   fileDeletionStepFiles: 1_000,
   orphanSearchIntervalMs: 3_600_000,
   orphanGraceMs: 3_600_000,
+  tombstoneRetentionMs: 7 * 86_400_000,
 });
 
 export interface MaintenanceOptions {
@@ -69,6 +72,7 @@ export interface MaintenanceStats {
   /** Objects that appeared after their key was given up. */
   readonly lateObjectsDeleted: number;
   readonly orphanSearches: number;
+  readonly tombstonesForgotten: number;
 }
 
 const ABANDONS_AT_ONCE = 16;
@@ -96,6 +100,7 @@ export class Maintenance {
     orphansAbandoned: 0,
     lateObjectsDeleted: 0,
     orphanSearches: 0,
+    tombstonesForgotten: 0,
   };
 
   constructor(options: MaintenanceOptions) {
@@ -107,6 +112,7 @@ export class Maintenance {
       this.#retention,
       this.#job('deletion of unused objects', settings.fileDeletionIntervalMs, () => this.deletionStep()),
       this.#job('search for orphans', settings.orphanSearchIntervalMs, () => this.orphanStep()),
+      this.#job('forgetting of tombstones', settings.orphanSearchIntervalMs, () => this.forgetStep()),
     ];
   }
 
@@ -186,6 +192,17 @@ export class Maintenance {
     this.#searchAfter = objects.length < SEARCH_STEP_OBJECTS ? undefined : objects.at(-1)!.key;
     if (this.#searchAfter === undefined) this.#counts.orphanSearches += 1;
     return this.#searchAfter !== undefined;
+  }
+
+  /** Forgets some tombstones that no late commit can need any more; true when there may be more. */
+  async forgetStep(): Promise<boolean> {
+    const { tombstoneRetentionMs, fileDeletionStepFiles } = this.#settings;
+    const forgotten = await this.#options.coordinator.forgetFiles({
+      olderThanMs: tombstoneRetentionMs,
+      limit: fileDeletionStepFiles,
+    });
+    this.#counts.tombstonesForgotten += forgotten;
+    return forgotten === fileDeletionStepFiles;
   }
 
   async #nextObjects(): Promise<ObjectSummary[]> {

@@ -1,5 +1,6 @@
 /** The engine's settings: plain, in Kafka's words with units, checked once, frozen. */
 import { ApiError } from '../common/errors.ts';
+import { MIN_TOMBSTONE_AGE_MS } from '../coordinator/tombstones.ts';
 import { defaultFetchSettings, type FetchSettings, fetchSettings } from '../fetch/fetch-settings.ts';
 import { isObjectKey } from '../storage/object-storage.ts';
 import { defaultMaintenanceSettings, type MaintenanceSettings } from './maintenance.ts';
@@ -96,6 +97,7 @@ const ranges: { readonly [N in keyof EngineSettings]?: readonly [min: number, ma
   fileDeletionStepFiles: [1, 100_000],
   orphanSearchIntervalMs: [1, INT32_MAX],
   orphanGraceMs: [1, 365 * DAY_MS],
+  tombstoneRetentionMs: [MIN_TOMBSTONE_AGE_MS, 365 * DAY_MS],
 };
 
 /** Defaults filled in, checked. @throws ApiError INVALID_CONFIG that names the setting and its range */

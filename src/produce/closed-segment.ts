@@ -77,6 +77,7 @@ export class ClosedSegment {
       uploaderId: origin.uploaderId,
       uploaderEpoch: origin.uploaderEpoch,
       segmentSequence: origin.segmentSequence,
+      createdMs: origin.createdMs,
       batches: commits,
     };
     return { request, batches };

@@ -12,6 +12,7 @@ import {
   type DisklessCoordinator,
   ListOffsetsTimestamp,
 } from '../../src/coordinator/diskless-coordinator.ts';
+import { MAX_SEGMENT_AGE_MS, MIN_TOMBSTONE_AGE_MS } from '../../src/coordinator/tombstones.ts';
 import { batch, by, file, findFrom, newUuid, retainAll, SettableTime, topic } from '../coordinator/fixture.ts';
 
 export interface CoordinatorHarness {
@@ -692,6 +693,44 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await coordinator.commitFile(dead)).toMatchObject({
           batches: [{ error: Errors.UNKNOWN_TOPIC_OR_PARTITION }],
         });
+      });
+
+      it('are forgotten long after they are gone, oldest first, to the limit; never while they may be needed', async () => {
+        const [a] = (await topic(coordinator)) as [TopicIdPartition];
+        const kept = file([batch(a, 1)]);
+        await coordinator.commitFile(kept);
+        const dead = file([batch({ topicId: newUuid(), partition: 0 }, 1)]);
+        await coordinator.commitFile(dead);
+        await coordinator.deleteFiles([dead.objectKey]);
+        time.ms += 1;
+        await coordinator.abandonFile('gone');
+        await coordinator.deleteFiles(['gone']);
+        await coordinator.abandonFile('still there');
+        const keys = [kept.objectKey, dead.objectKey, 'gone', 'still there'];
+        const forget = (limit: number) => coordinator.forgetFiles({ olderThanMs: MIN_TOMBSTONE_AGE_MS, limit });
+        const states = async () => (await coordinator.describeFiles(keys)).map((one) => one?.state);
+        time.ms += MIN_TOMBSTONE_AGE_MS - 2;
+        expect(await forget(10)).toBe(0);
+        time.ms += 5;
+        expect(await forget(1)).toBe(1);
+        expect(await states()).toEqual(['uploaded', undefined, 'abandoned', 'abandoned']);
+        if (harness.survivesReopening) await reopen();
+        expect(await forget(10)).toBe(1);
+        expect(await states()).toEqual(['uploaded', undefined, undefined, 'abandoned']);
+        await expect(coordinator.forgetFiles({ olderThanMs: 1, limit: 1 })).rejects.toMatchObject({ kind: 'invalid' });
+      });
+
+      it('are refused when they are committed a day after they were made, unless they are known', async () => {
+        const [a] = (await topic(coordinator)) as [TopicIdPartition];
+        const createdMs = time.ms;
+        const [early, late] = [file([batch(a, 1)], { createdMs }), file([batch(a, 1)], { createdMs })];
+        time.ms += MAX_SEGMENT_AGE_MS - 1;
+        const first = await coordinator.commitFile(early);
+        time.ms += 1;
+        await expect(coordinator.commitFile(late)).rejects.toMatchObject({ kind: 'abandoned' });
+        expect(await coordinator.commitFile(early)).toEqual(first);
+        expect(await coordinator.describeFiles([late.objectKey])).toEqual([undefined]);
+        expect((await commitOne(a, 1)).baseOffset).toBe(1n);
       });
 
       it('survive a step at a time the deletion of their topic', async () => {

@@ -56,6 +56,8 @@ export function by(producerId: bigint, producerEpoch: number, baseSequence: numb
 }
 
 let files = 0;
+/** For commits whose age is not what a test is about. */
+const NEVER_OLD = Number.MAX_SAFE_INTEGER;
 
 /** A commit of batches that lie side by side, under a fresh key unless one is given. */
 export function file(
@@ -76,6 +78,7 @@ export function file(
     uploaderId: 1,
     uploaderEpoch: 1,
     segmentSequence: files,
+    createdMs: NEVER_OLD,
     batches: placed,
     ...more,
   };

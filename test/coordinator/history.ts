@@ -13,6 +13,7 @@ import {
   type DisklessCoordinator,
   ListOffsetsTimestamp,
 } from '../../src/coordinator/diskless-coordinator.ts';
+import { MIN_TOMBSTONE_AGE_MS } from '../../src/coordinator/tombstones.ts';
 import { batch, by, file, newUuid, type SettableTime } from './fixture.ts';
 
 const TOPICS = 3;
@@ -49,7 +50,7 @@ export type Step =
       readonly retentionBytes: number;
     }
   | { readonly kind: 'offsets'; readonly topic: number; readonly partition: number; readonly offset: number }
-  | { readonly kind: 'reopen' };
+  | { readonly kind: 'reopen' | 'forget' };
 
 const where = { topic: fc.nat(TOPICS - 1), partition: fc.nat(PARTITIONS) };
 
@@ -98,7 +99,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('offsets'), ...where, offset: fc.nat(100) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen') }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('reopen', 'forget') }) },
 );
 
 export const history: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' });
@@ -204,6 +205,10 @@ export class HistoryRunner {
         await this.#all((c) => c.deleteFiles(keys!));
         break;
       }
+      case 'forget':
+        this.#time.ms += MIN_TOMBSTONE_AGE_MS;
+        await this.#all((c) => c.forgetFiles({ olderThanMs: MIN_TOMBSTONE_AGE_MS, limit: 1_000 }));
+        break;
       case 'wait':
         this.#time.ms += one.ms;
         break;

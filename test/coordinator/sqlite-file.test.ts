@@ -4,10 +4,12 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemTime } from '../../src/common/time.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { SqlDatabase } from '../../src/coordinator/sqlite/driver.ts';
 import { asRefusal } from '../../src/coordinator/sqlite/open-database.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/coordinator/sqlite/schema.ts';
+import { MIN_TOMBSTONE_AGE_MS } from '../../src/coordinator/tombstones.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { batch, file, findFrom, topic } from './fixture.ts';
 
@@ -52,6 +54,43 @@ describe('SQLite database file', () => {
     await (await open()).close();
   });
 
+  it('of version 1 is brought up to date with what it holds, and works on', async () => {
+    const old = new SqlDatabase(path);
+    old.exec(MIGRATIONS[0]!);
+    old.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    old.exec('PRAGMA user_version = 1');
+    old.exec("INSERT INTO cluster VALUES ('T2xkQ2x1c3RlcklkSXNPbg')");
+    old.exec("INSERT INTO topics VALUES ('T2xkVG9waWNJZElzT2xkAA', 't', 1, '{}')");
+    old.exec(
+      "INSERT INTO logs (log_id, topic_id, partition, high_watermark) VALUES (1, 'T2xkVG9waWNJZElzT2xkAA', 0, 3)",
+    );
+    old.exec('INSERT INTO coordinates VALUES (1, 2, 0, 1, 1, 100, 0, 5, 5, 0, 0, NULL)');
+    const columns =
+      '(file_id, object_key, state, size, live_bytes, live_coordinates, since_ms, useless_since_ms, format_version, uploader_id, uploader_epoch, segment_sequence)';
+    old.exec(`INSERT INTO files ${columns} VALUES (1, 'used', 0, 200, 100, 1, 5, NULL, 0, 1, 1, 0),
+      (2, 'given up', 3, 0, 0, 0, 5, NULL, 0, 0, 0, 0), (3, 'given up lately', 3, 0, 0, 0, 5, 5, 0, 0, 0, 0)`);
+    old.close();
+    const coordinator = await open();
+    expect(coordinator.clusterId).toBe('T2xkQ2x1c3RlcklkSXNPbg');
+    const of = { topicId: 'T2xkVG9waWNJZElzT2xkAA', partition: 0 };
+    expect(await findFrom(coordinator, of, 0n)).toMatchObject({
+      highWatermark: 3n,
+      coordinates: [{ objectKey: 'used' }],
+    });
+    expect((await coordinator.commitFile(file([batch(of, 1)]))).batches[0]!.baseOffset).toBe(3n);
+    expect(await coordinator.filesToDelete({ graceMs: 0, limit: 9 })).toEqual(['given up lately']);
+    // Its tombstones count from the migration on.
+    expect(await coordinator.forgetFiles({ olderThanMs: MIN_TOMBSTONE_AGE_MS, limit: 9 })).toBe(0);
+    await coordinator.close();
+    const later = await openSqliteCoordinator({
+      path,
+      time: { ...systemTime, nowMs: () => Date.now() + 2 * MIN_TOMBSTONE_AGE_MS },
+    });
+    expect(await later.forgetFiles({ olderThanMs: MIN_TOMBSTONE_AGE_MS, limit: 9 })).toBe(1);
+    expect(await later.describeFiles(['used', 'given up', 'given up lately'])).toMatchObject([{}, undefined, {}]);
+    await later.close();
+  });
+
   it('is refused untouched when it is from the future, another program’s, or no database', async () => {
     await (await open()).close();
     const database = new SqlDatabase(path);
@@ -59,7 +98,7 @@ describe('SQLite database file', () => {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
     const cases: [RegExp, () => void][] = [
-      [/has schema version 2, this Shoal knows up to 1; run the newer Shoal/, () => {}],
+      [/has schema version 3, this Shoal knows up to 2; run the newer Shoal/, () => {}],
       [/database of another program/, () => writeFileSync(path, header({ version: 3, application: 7 }))],
       [/not a SQLite database/, () => writeFileSync(path, 'hello, this is not a database at all')],
       [/is damaged|cannot be opened/, () => writeFileSync(path, header({ version: 1, application: APPLICATION_ID }))],

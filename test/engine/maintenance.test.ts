@@ -6,6 +6,7 @@ import { seededRandom } from '../../src/common/random.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import type { CommitFileRequest } from '../../src/coordinator/diskless-coordinator.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
+import { MIN_TOMBSTONE_AGE_MS } from '../../src/coordinator/tombstones.ts';
 import { Maintenance, type MaintenanceSettings } from '../../src/engine/maintenance.ts';
 import { InMemoryObjectStorage } from '../../src/storage/in-memory-object-storage.ts';
 import { type DeleteResult, type ObjectKey, StorageError } from '../../src/storage/object-storage.ts';
@@ -20,6 +21,7 @@ const settings: MaintenanceSettings = {
   fileDeletionStepFiles: 2,
   orphanSearchIntervalMs: 5_000,
   orphanGraceMs: 60_000,
+  tombstoneRetentionMs: MIN_TOMBSTONE_AGE_MS,
 };
 
 /** Refuses to delete keys, as a throttling storage does. */
@@ -143,6 +145,28 @@ describe('maintenance', () => {
     await time.advance(80_000);
     expect(await keys()).toEqual([]);
     expect(maintenance.stats().lateObjectsDeleted).toBe(1);
+  });
+
+  it('forgets what is long gone; the commit of a process that was stopped all the while is refused for its age', async () => {
+    const [a] = (await topic(coordinator)) as [TopicIdPartition];
+    const createdMs = time.nowMs();
+    const stopped = [1, 2, 3].map(() => file([batch(a, 1)], { createdMs }));
+    for (const request of stopped) await put(request);
+    maintenance.start();
+    await time.advance(100_000);
+    expect(await keys()).toEqual([]);
+    await maintenance.close();
+    await time.advance(MIN_TOMBSTONE_AGE_MS - 100_000);
+    expect(await maintenance.forgetStep()).toBe(false);
+    await time.advance(100_000);
+    expect([await maintenance.forgetStep(), await maintenance.forgetStep()]).toEqual([true, false]);
+    expect(maintenance.stats().tombstonesForgotten).toBe(3);
+    expect(await coordinator.describeFiles(stopped.map(({ objectKey }) => objectKey))).toEqual(
+      Array(3).fill(undefined),
+    );
+    for (const request of stopped) {
+      await expect(coordinator.commitFile(request)).rejects.toMatchObject({ kind: 'abandoned' });
+    }
   });
 
   it('survives throttled deletions, which hold up nothing else', async () => {

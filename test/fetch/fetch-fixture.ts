@@ -176,6 +176,7 @@ export class FetchFixture {
       uploaderId: 1,
       uploaderEpoch: this.#uploaderEpoch,
       segmentSequence: this.#segments++,
+      createdMs: Date.now(),
       batches,
     };
   }

@@ -23,7 +23,7 @@ async function freePort(): Promise<number> {
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `nobody`, which every machine has. */
-function identity(): { uid?: number; gid?: number } {
+export function serverIdentity(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
@@ -32,7 +32,7 @@ function identity(): { uid?: number; gid?: number } {
 export class PostgresServer {
   readonly #folder: string;
   readonly #binaries: Binaries;
-  readonly #who = identity();
+  readonly #who = serverIdentity();
   readonly port: number;
   #process: ChildProcess | undefined;
 

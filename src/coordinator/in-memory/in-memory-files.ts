@@ -20,6 +20,8 @@ interface StoredFile {
   liveCoordinates: number;
   /** Since when the object is of no use; undefined while it is, and again once it is deleted. */
   uselessSinceMs: number | undefined;
+  /** When it was noted that storage no longer has it. */
+  deletedMs: number | undefined;
 }
 
 /** Whether a repeated commit is the same as the one whose row was found. */
@@ -63,6 +65,7 @@ export class InMemoryFiles {
       liveBytes: live.bytes,
       liveCoordinates: live.coordinates,
       uselessSinceMs: live.coordinates > 0 ? undefined : nowMs,
+      deletedMs: undefined,
     });
   }
 
@@ -80,6 +83,7 @@ export class InMemoryFiles {
         liveBytes: 0,
         liveCoordinates: 0,
         uselessSinceMs: nowMs,
+        deletedMs: undefined,
       });
     }
     return { outcome: 'abandoned' };
@@ -102,7 +106,7 @@ export class InMemoryFiles {
       .map((file) => file.objectKey);
   }
 
-  markDeleted(objectKeys: readonly string[]): void {
+  markDeleted(objectKeys: readonly string[], nowMs: number): void {
     const files = objectKeys.map((key) => this.#files.get(key)).filter((file) => file !== undefined);
     const referenced = files.find((file) => file.state === 'uploaded');
     if (referenced)
@@ -110,7 +114,17 @@ export class InMemoryFiles {
     for (const file of files) {
       if (file.state === 'deleting') file.state = 'deleted';
       file.uselessSinceMs = undefined;
+      file.deletedMs = nowMs;
     }
+  }
+
+  forget(deletedMs: number, limit: number): number {
+    const forgotten = [...this.#files.values()]
+      .filter((file) => file.deletedMs !== undefined && file.deletedMs <= deletedMs)
+      .sort((a, b) => a.deletedMs! - b.deletedMs!)
+      .slice(0, limit);
+    for (const { objectKey } of forgotten) this.#files.delete(objectKey);
+    return forgotten.length;
   }
 
   describe(objectKey: string): FileDescription | undefined {

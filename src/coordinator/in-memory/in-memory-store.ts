@@ -33,6 +33,7 @@ import { answerListOffsets, UNKNOWN_LOG } from '../list-offsets.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS, describeProducers } from '../producer-state.ts';
 import { breaches, PARTITIONS_PER_RETENTION_STEP, producerIdExpirationMs, retentionLimits } from '../retention.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
+import { refuseOldSegment } from '../tombstones.ts';
 import { applyConfigChanges, validateBlockSize, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import { InMemoryFiles } from './in-memory-files.ts';
@@ -87,6 +88,7 @@ export class InMemoryStore implements CoordinatorStore {
     const earlier = this.#files.earlierResult(request);
     if (earlier) return earlier;
     const nowMs = this.#nowMs();
+    refuseOldSegment(request, nowMs);
     const { results, logs } = assignOffsets(request.batches, {
       nowMs: BigInt(nowMs),
       maxCoordinateBytes: this.#settings.maxCoordinateBytes,
@@ -200,7 +202,10 @@ export class InMemoryStore implements CoordinatorStore {
     return this.#files.toDelete(this.#nowMs() - graceMs, limit);
   }
   deleteFiles(objectKeys: readonly string[]): void {
-    this.#files.markDeleted(objectKeys);
+    this.#files.markDeleted(objectKeys, this.#nowMs());
+  }
+  forgetFiles({ olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number }): number {
+    return this.#files.forget(this.#nowMs() - olderThanMs, limit);
   }
   describeFiles(objectKeys: readonly string[]): (FileDescription | undefined)[] {
     return objectKeys.map((key) => this.#files.describe(key));

@@ -35,7 +35,7 @@ $$;
 -- text that are read only to judge them one by one.
 CREATE FUNCTION commit_file(
   p_key text, p_format int, p_size bigint, p_uploader_id bigint, p_uploader_epoch bigint, p_segment_sequence bigint,
-  p_now bigint, p_max_coordinate bigint, p_expiration bigint, p_origin text,
+  p_created bigint, p_max_age bigint, p_now bigint, p_max_coordinate bigint, p_expiration bigint, p_origin text,
   l_topic text[], l_partition int[], l_span bigint[], l_count int[], l_size bigint[], l_max bigint[], l_appends int[],
   k_log int[], k_position bigint[], k_size int[], k_base bigint[], k_last bigint[], k_type int[], k_max bigint[],
   k_max_offset bigint[],
@@ -91,6 +91,12 @@ BEGIN
       o_errors := v_file.errors; o_base := v_file.base_offsets; o_append := v_file.append_times;
       o_start := v_file.log_starts; o_duplicate := v_file.duplicates; o_layout := v_file.layout;
     END IF;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  IF coalesce(p_now, clock_ms()) - p_created >= p_max_age THEN
+    status := 'too-old';
     RETURN NEXT;
     RETURN;
   END IF;

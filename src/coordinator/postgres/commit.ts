@@ -8,6 +8,7 @@ import {
   type CommitFileResult,
   CoordinatorError,
 } from '../diskless-coordinator.ts';
+import { MAX_SEGMENT_AGE_MS, tooOld } from '../tombstones.ts';
 import { int4Array, int8Array } from './binary-array.ts';
 import { type CommitPlan, decodeLayout, resultsOf } from './commit-plan.ts';
 import type { Query, Row } from './connections.ts';
@@ -87,7 +88,7 @@ function batchColumns(batches: readonly CommitBatch[], { places, chainOf }: Comm
   return columns.join(' ');
 }
 
-const COMMIT_PARAMETERS = 42;
+const COMMIT_PARAMETERS = 44;
 const COMMIT = `SELECT * FROM commit_file(${Array.from({ length: COMMIT_PARAMETERS }, (_, i) => `$${i + 1}`).join(', ')})`;
 
 export function commitQuery(request: CommitFileRequest, plan: CommitPlan, parameters: CommitParameters): Query {
@@ -101,6 +102,8 @@ export function commitQuery(request: CommitFileRequest, plan: CommitPlan, parame
       request.uploaderId,
       request.uploaderEpoch,
       request.segmentSequence,
+      request.createdMs,
+      MAX_SEGMENT_AGE_MS,
       parameters.nowMs ?? null,
       parameters.maxCoordinateBytes,
       parameters.producerIdExpirationMs,
@@ -146,6 +149,8 @@ export function commitAnswer(
   switch (row.status) {
     case 'abandoned':
       throw new CoordinatorError('abandoned', `object ${objectKey} was given up`);
+    case 'too-old':
+      throw tooOld(objectKey);
     case 'invalid':
       throw new CoordinatorError('invalid', `object ${objectKey} was committed before with other content`);
     case 'plain':

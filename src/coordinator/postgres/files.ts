@@ -19,7 +19,11 @@ export async function filesToDelete(
   return rows.map((row) => row.object_key as string);
 }
 
-export async function deleteFiles(connections: Connections, objectKeys: readonly string[]): Promise<void> {
+export async function deleteFiles(
+  connections: Connections,
+  nowMs: number | undefined,
+  objectKeys: readonly string[],
+): Promise<void> {
   await connections.transaction(async (client) => {
     const { rows } = await client.query(
       'SELECT object_key, state FROM files WHERE object_key = ANY ($1) ORDER BY file_id FOR UPDATE',
@@ -30,11 +34,27 @@ export async function deleteFiles(connections: Connections, objectKeys: readonly
       throw new CoordinatorError('invalid', `object ${referenced.object_key} is referenced by coordinates`);
     }
     await client.query(
-      `UPDATE files SET useless_since_ms = NULL, state = CASE state WHEN 1 THEN 2 ELSE state END
-        WHERE object_key = ANY ($1)`,
-      [objectKeys],
+      `UPDATE files SET useless_since_ms = NULL, deleted_ms = coalesce($2::bigint, clock_ms()),
+         state = CASE state WHEN 1 THEN 2 ELSE state END WHERE object_key = ANY ($1)`,
+      [objectKeys, nowMs ?? null],
     );
   });
+}
+
+export async function forgetFiles(
+  connections: Connections,
+  nowMs: number | undefined,
+  { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await connections.query({
+    name: 'forget_files',
+    text: `DELETE FROM files WHERE file_id IN (
+        SELECT file_id FROM files WHERE deleted_ms <= coalesce($1::bigint, clock_ms()) - $2::bigint
+        ORDER BY deleted_ms LIMIT $3 FOR UPDATE SKIP LOCKED
+      ) RETURNING 1`,
+    values: [nowMs ?? null, olderThanMs, limit],
+  });
+  return rows.length;
 }
 
 export async function describeFiles(

@@ -7,9 +7,9 @@ import { COMMIT_FUNCTION } from './commit-function.ts';
 import type { Queryable } from './connections.ts';
 import { KEEPING_FUNCTIONS } from './keeping-functions.ts';
 import { LOOKUP_FUNCTIONS } from './lookup-functions.ts';
-import { COMMITS_BY_LOG, TABLES } from './tables.ts';
+import { COMMITS_BY_LOG, FORGOTTEN_FILES, TABLES } from './tables.ts';
 
-const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG];
+const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG, FORGOTTEN_FILES];
 
 /** Functions are no data: each version brings its own, all of them. */
 const FUNCTIONS = COMMIT_FUNCTION + LOOKUP_FUNCTIONS + KEEPING_FUNCTIONS;

@@ -12,6 +12,7 @@ export interface RetentionStepOptions {
   /** undefined: the database's own clock. */
   readonly nowMs: number | undefined;
   readonly origin: string;
+  readonly producerIdExpirationMs: number;
   readonly limitsOf: (topicId: string) => RetentionLimits;
 }
 
@@ -31,10 +32,15 @@ export interface RetentionStep extends EnforceRetentionResult {
 const NO_LIMITS: RetentionLimits = { retentionMs: undefined, retentionBytes: undefined };
 /** Coordinates dropped in one transaction, at most. */
 const MOST_AT_ONCE = 1_000;
+/** Expired producers are looked for this often within the time that they take to expire. */
+const PRODUCER_PASSES_PER_EXPIRATION = 24;
 
 export class PostgresRetention {
   readonly #connections: Connections;
   #cursor = 0n;
+  /** When a pass also forgets expired producers, and whether this one does. */
+  #producersDueMs = 0;
+  #forgetsProducers = false;
 
   constructor(connections: Connections) {
     this.#connections = connections;
@@ -75,12 +81,32 @@ export class PostgresRetention {
         ) k ON true WHERE g.log_id > $1 AND g.topic_id IS NOT NULL ORDER BY g.log_id LIMIT $2`,
       values: [this.#cursor, PARTITIONS_PER_RETENTION_STEP],
     });
+    if (rows.length > 0) await this.#forgetProducers(rows, options);
     for (const row of rows) {
       await this.#retainLog(progress, row, options);
       if (progress.left === 0) return;
       this.#cursor = row.log_id as bigint;
     }
     if (rows.length < PARTITIONS_PER_RETENTION_STEP) this.#cursor = 0n;
+  }
+
+  /** A producer that has expired counts as never seen already. Who commits to a log meanwhile is not waited for. */
+  async #forgetProducers(rows: readonly Row[], { nowMs, producerIdExpirationMs }: RetentionStepOptions): Promise<void> {
+    const now = nowMs ?? Number(rows[0]!.now);
+    if (this.#cursor === 0n) {
+      this.#forgetsProducers = now >= this.#producersDueMs;
+      if (this.#forgetsProducers) this.#producersDueMs = now + producerIdExpirationMs / PRODUCER_PASSES_PER_EXPIRATION;
+    }
+    if (!this.#forgetsProducers) return;
+    await this.#connections.query({
+      name: 'forget_producers',
+      text: `WITH held AS MATERIALIZED (
+          SELECT log_id FROM logs WHERE log_id = ANY ($1) ORDER BY log_id FOR UPDATE SKIP LOCKED
+        )
+        DELETE FROM producers p USING held
+        WHERE p.log_id = held.log_id AND $2::bigint - p.last_append_time_ms >= $3::bigint`,
+      values: [rows.map((row) => row.log_id), now, producerIdExpirationMs],
+    });
   }
 
   async #retainLog(progress: Progress, row: Row, options: RetentionStepOptions): Promise<void> {

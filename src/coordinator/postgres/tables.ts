@@ -77,3 +77,11 @@ export const TABLES = `
 export const COMMITS_BY_LOG = `
   ALTER TABLE files ADD COLUMN batches int, ADD COLUMN layout bytea;
 `;
+
+/** Since when storage is known to be without an object; tombstones of earlier versions count from now. */
+export const FORGOTTEN_FILES = `
+  ALTER TABLE files ADD COLUMN deleted_ms bigint;
+  UPDATE files SET deleted_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+    WHERE state IN (2, 3) AND useless_since_ms IS NULL;
+  CREATE INDEX files_to_forget ON files (deleted_ms) WHERE deleted_ms IS NOT NULL;
+`;

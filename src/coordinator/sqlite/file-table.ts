@@ -120,16 +120,28 @@ export class FileTable {
       .map((row) => row.object_key as string);
   }
 
-  markDeleted(objectKeys: readonly string[]): void {
+  markDeleted(objectKeys: readonly string[], nowMs: number): void {
     for (const objectKey of objectKeys) {
       if (this.#row(objectKey)?.state !== BigInt(UPLOADED)) continue;
       throw new CoordinatorError('invalid', `object ${objectKey} is referenced by coordinates`);
     }
     const update = this.#database.sql(
-      `UPDATE files SET useless_since_ms = NULL, state = CASE state WHEN ${DELETING} THEN 2 ELSE state END
+      `UPDATE files SET useless_since_ms = NULL, deleted_ms = ?, state = CASE state WHEN ${DELETING} THEN 2 ELSE state END
        WHERE object_key = ?`,
     );
-    for (const objectKey of objectKeys) update.run(objectKey);
+    for (const objectKey of objectKeys) update.run(nowMs, objectKey);
+  }
+
+  /** How many tombstones of objects that were gone by then it forgot. */
+  forget(deletedMs: number, limit: number): number {
+    const rows = this.#database
+      .sql('SELECT file_id FROM files WHERE deleted_ms IS NOT NULL AND deleted_ms <= ? ORDER BY deleted_ms LIMIT ?')
+      .all(deletedMs, limit);
+    for (const row of rows) {
+      this.#database.sql('DELETE FROM commit_results WHERE file_id = ?').run(row.file_id!);
+      this.#database.sql('DELETE FROM files WHERE file_id = ?').run(row.file_id!);
+    }
+    return rows.length;
   }
 
   describe(objectKey: string): FileDescription | undefined {

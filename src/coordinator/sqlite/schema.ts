@@ -9,7 +9,7 @@
  *   from `logs.producers_from` on.
  * - `time_index`: the greatest timestamp of each run of 64, 4096 and 262144 coordinates, so that a search by time over
  *   unordered timestamps costs a few short range scans.
- * - `files`: `useless_since_ms` is set from when an object may be deleted until it is. Results are kept apart, because
+ * - `files`: `useless_since_ms` is set from when an object may be deleted until it is, `deleted_ms` from then on. Results are kept apart, because
  *   `files` rows change with every dropped coordinate.
  */
 export const MIGRATIONS: readonly string[] = [
@@ -64,6 +64,12 @@ export const MIGRATIONS: readonly string[] = [
     state_batches BLOB NOT NULL, PRIMARY KEY (group_id, topic_id, partition)
   ) WITHOUT ROWID;
   CREATE INDEX share_states_by_topic ON share_states (topic_id);
+  `,
+  // Since when storage is known to be without an object; tombstones of earlier versions count from now.
+  `
+  ALTER TABLE files ADD COLUMN deleted_ms INTEGER;
+  UPDATE files SET deleted_ms = 1000 * strftime('%s', 'now') WHERE state IN (2, 3) AND useless_since_ms IS NULL;
+  CREATE INDEX files_to_forget ON files (deleted_ms) WHERE deleted_ms IS NOT NULL;
   `,
 ];
 

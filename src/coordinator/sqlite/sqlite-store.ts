@@ -33,6 +33,7 @@ import { answerListOffsets, UNKNOWN_LOG } from '../list-offsets.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS, describeProducers } from '../producer-state.ts';
 import { producerIdExpirationMs, retentionLimits } from '../retention.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
+import { refuseOldSegment } from '../tombstones.ts';
 import { applyConfigChanges, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import { CoordinateTable } from './coordinate-table.ts';
@@ -124,6 +125,7 @@ export class SqliteStore implements CoordinatorStore {
     const earlier = this.#files.earlierResult(request);
     if (earlier) return earlier;
     const nowMs = this.#nowMs();
+    refuseOldSegment(request, nowMs);
     const expirationMs = this.#producerIdExpirationMs();
     const { results, logs } = assignOffsets(request.batches, {
       nowMs: BigInt(nowMs),
@@ -209,7 +211,10 @@ export class SqliteStore implements CoordinatorStore {
     return this.#files.toDelete(this.#nowMs() - graceMs, limit);
   }
   deleteFiles(objectKeys: readonly string[]): void {
-    this.#files.markDeleted(objectKeys);
+    this.#files.markDeleted(objectKeys, this.#nowMs());
+  }
+  forgetFiles({ olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number }): number {
+    return this.#files.forget(this.#nowMs() - olderThanMs, limit);
   }
   describeFiles(objectKeys: readonly string[]): (FileDescription | undefined)[] {
     return objectKeys.map((key) => this.#files.describe(key));

@@ -201,9 +201,12 @@ export class SharePartition {
     const { config } = this.#host;
     const lockDeadlineMs = this.#host.monotonicMs() + config.lockTimeoutMs;
     const policy = { ...config, lockDeadlineMs, writeId: ++this.#lastWriteId };
-    return new Acknowledgement(this.#window, memberId, policy, (batch) =>
-      this.#locks.add(batch, lockDeadlineMs, this.#window.batches),
-    );
+    let renewed: InFlightBatch | undefined;
+    return new Acknowledgement(this.#window, memberId, policy, (batch) => {
+      // One entry serves all offsets of a batch that are renewed together.
+      if (batch !== renewed) this.#locks.add(batch, lockDeadlineMs, this.#window.batches);
+      renewed = batch;
+    });
   }
 
   /** What `touched` looks like now, unit by unit. */

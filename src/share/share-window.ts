@@ -17,10 +17,13 @@ export interface StateBatch {
 
 /**
  * Holes in what the persister knew: records that the previous leader had acquired or not reached, which nobody can tell
- * apart. They are fetched again from `pointer` on. Active while the window still ends where the persisted state did.
+ * apart. Active while the window still ends where the persisted state did.
  */
 interface GapWindow {
+  /** They are fetched again from here on. Only goes forward: a hole of the log in front of it is not asked for again. */
   pointer: number;
+  /** Behind what was acquired last, which may have come back from in front of the pointer: the start stops here. */
+  startLimit: number;
   readonly end: number;
 }
 
@@ -60,7 +63,7 @@ export class ShareWindow {
     if (stateBatches.length === 0) return window;
     window.endOffset = next - 1;
     window.#availableFrom = startOffset;
-    if (hole >= 0) window.#gap = { pointer: hole, end: window.endOffset };
+    if (hole >= 0) window.#gap = { pointer: hole, startLimit: hole, end: window.endOffset };
     window.advanceStart();
     return window;
   }
@@ -152,11 +155,22 @@ export class ShareWindow {
     this.endOffset = Math.max(this.endOffset, batch.last);
   }
 
-  /** The gap pointer follows what was acquired, forward only; past the end of the gap window, that closes. */
-  moveGapPointer(offset: number): void {
+  /** The gap window follows what was acquired: `next` is the offset behind it. Past its end the window closes. */
+  moveGapPointer(next: number): void {
     if (this.#gap === undefined) return;
-    if (!this.gapActive || offset > this.#gap.end) this.#gap = undefined;
-    else this.#gap.pointer = Math.max(this.#gap.pointer, offset);
+    if (!this.gapActive || next > this.#gap.end) {
+      this.#gap = undefined;
+      return;
+    }
+    this.#gap.pointer = Math.max(this.#gap.pointer, next);
+    this.#gap.startLimit = Math.max(this.startOffset, next);
+  }
+
+  /** Nothing below the log start can be fetched, so the gap window begins there at the earliest. */
+  #liftGap(logStartOffset: number): void {
+    if (this.#gap === undefined) return;
+    this.#gap.pointer = Math.max(this.#gap.pointer, logStartOffset);
+    this.#gap.startLimit = Math.max(this.#gap.startLimit, logStartOffset);
   }
 
   /** Archives available records in [from, to): the log no longer has them. */
@@ -197,7 +211,7 @@ export class ShareWindow {
     this.archiveAvailable(this.batches.firstBatch!.first, logStartOffset);
     this.#setStart(logStartOffset);
     this.endOffset = Math.max(this.endOffset, logStartOffset);
-    this.moveGapPointer(logStartOffset);
+    this.#liftGap(logStartOffset);
   }
 
   /** Moves the start over finished records, taking those it passes out of the count. */
@@ -216,8 +230,8 @@ export class ShareWindow {
 
   /**
    * Moves the start offset past the longest prefix of finished records, after a completed write. While the gap window is
-   * active it never passes the gap pointer. A start that lies in a hole where nothing can come any more, outside the gap
-   * window or passed by its pointer, does not hold it back.
+   * active it never passes what was acquired last. A start that lies in a hole where nothing can come any more, outside
+   * the gap window or passed by its pointer, does not hold it back.
    */
   advanceStart(): void {
     if (this.batches.isEmpty || !this.#startIsDone()) return;
@@ -229,7 +243,7 @@ export class ShareWindow {
       return;
     }
     const partly = next.first <= upTo;
-    const target = partly ? upTo + 1 : this.gapActive ? Math.min(next.first, this.#gap!.pointer) : next.first;
+    const target = partly ? upTo + 1 : this.gapActive ? Math.min(next.first, this.#gap!.startLimit) : next.first;
     this.#setStart(Math.max(this.startOffset, target));
     this.batches.dropFirst(whole);
   }
@@ -246,7 +260,7 @@ export class ShareWindow {
     let whole = 0;
     let upTo = -1;
     for (const batch of this.batches) {
-      if (this.gapActive && batch.last >= this.#gap!.pointer) break;
+      if (this.gapActive && batch.last >= this.#gap!.startLimit) break;
       const open = batch.findOffset(batch.first, batch.last, (unit) => !isDone(unit));
       if (open < 0) {
         whole++;

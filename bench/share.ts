@@ -95,7 +95,7 @@ const forgetful: Persister = {
   },
   write: async () => Errors.NONE,
   summarize: async () => [],
-  delete: async () => {},
+  delete: async () => [],
 };
 
 /** Heap of a share partition all of whose records were acknowledged, with the session of its member. */

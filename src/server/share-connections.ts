@@ -17,7 +17,7 @@ interface BoundConnection {
   isBusy: boolean;
 }
 
-/** `ShareRequestMetadata.FINAL_EPOCH`: the session ends with this request. */
+/** The session ends with this request. */
 const FINAL_EPOCH = -1;
 
 export class ShareConnections {
@@ -40,10 +40,13 @@ export class ShareConnections {
     request: () => Promise<T>,
   ): Promise<T> {
     const connection = this.#connection(context);
+    const key = JSON.stringify([member.groupId, member.memberId]);
+    const owner = this.#owners.get(key);
     connection.isBusy = true;
     try {
       const result = await request();
-      if (result.error === Errors.NONE) this.#bind(connection, member);
+      // A member that has opened its session anew elsewhere while this waited is not taken back.
+      if (result.error === Errors.NONE && this.#owners.get(key) === owner) this.#bind(connection, key, member);
       return result;
     } finally {
       connection.isBusy = false;
@@ -60,10 +63,8 @@ export class ShareConnections {
     return connection;
   }
 
-  #bind(connection: BoundConnection, member: Member): void {
-    const key = JSON.stringify([member.groupId, member.memberId]);
-    const before = this.#owners.get(key);
-    before?.members.delete(key);
+  #bind(connection: BoundConnection, key: string, member: Member): void {
+    this.#owners.get(key)?.members.delete(key);
     this.#owners.delete(key);
     if (member.sessionEpoch === FINAL_EPOCH) return;
     connection.members.set(key, member);

@@ -13,6 +13,7 @@ import type { SharePartitionKey, SharePartitionState, ShareStateStore } from '..
 import type { RecordState } from './record-state.ts';
 import {
   type CoordinatorShareState,
+  deleteState,
   initializeState,
   joinUpdates,
   type Operation,
@@ -41,7 +42,8 @@ export interface Persister {
   write(key: SharePartitionKey, update: StateUpdate): Promise<ErrorCode>;
   /** Where groups stand, as whoever leads the share partitions next would find it. */
   summarize(keys: readonly SharePartitionKey[]): Promise<ReturnType<typeof summarizeState>[]>;
-  delete(keys: readonly SharePartitionKey[]): Promise<void>;
+  /** In the order of the keys; one that has no state is fine. */
+  delete(keys: readonly SharePartitionKey[]): Promise<ErrorCode[]>;
 }
 
 interface Waiting {
@@ -96,10 +98,8 @@ export class StoredSharePersister implements Persister {
     return states.map((state) => summarizeState(asLoaded(fromStored(state))));
   }
 
-  async delete(keys: readonly SharePartitionKey[]): Promise<void> {
-    await Promise.all(
-      keys.map((key) => this.#enqueue(key, () => ({ error: Errors.NONE, state: undefined, record: 'tombstone' }))),
-    );
+  delete(keys: readonly SharePartitionKey[]): Promise<ErrorCode[]> {
+    return Promise.all(keys.map(async (key) => (await this.#enqueue(key, deleteState)).error));
   }
 
   #enqueue(key: SharePartitionKey, apply: Waiting['apply'], update?: StateUpdate): Promise<Operation> {

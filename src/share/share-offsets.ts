@@ -3,7 +3,7 @@
  * KIP-1226). Goes to the persister, and makes the share partitions that are loaded here load anew. Main thread; belongs to
  * the engine, holds no state of its own.
  */
-import { type ErrorCode, Errors } from '../common/errors.ts';
+import { ApiError, type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import type { Time } from '../common/time.ts';
 import { comparePartitions, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
@@ -75,8 +75,10 @@ export class ShareOffsets {
     const wanted = topicIds && new Set(topicIds);
     const all = await store.listSharePartitions(groupId);
     const deleted = all.filter(({ topicId }) => !wanted || wanted.has(topicId));
-    await persister.delete(deleted.map((topicIdPartition) => ({ groupId, topicIdPartition })));
+    const errors = await persister.delete(deleted.map((topicIdPartition) => ({ groupId, topicIdPartition })));
     for (const topicIdPartition of deleted) partitions.forget(groupId, topicIdPartition);
+    const failed = errors.find((error) => error !== Errors.NONE);
+    if (failed !== undefined) throw new ApiError(errorName(failed), `a state of group "${groupId}" was not deleted`);
     return new Set(deleted.map(({ topicId }) => topicId));
   }
 

@@ -209,6 +209,23 @@ describe('administration of share groups', () => {
     expect(await made.store.loadGroups()).toEqual([]);
   });
 
+  it('keeps a group whose states could not be deleted', async () => {
+    const made = await fixture({}, undefined, (store) => ({
+      writeShareStates: (writes) => {
+        if (writes.some(({ state }) => state === undefined)) throw new CoordinatorError('unavailable', 'away');
+        return store.writeShareStates(writes);
+      },
+    }));
+    await beat(made, 'm1', 0);
+    await beat(made, 'm1', -1);
+    expect(await made.groups.admin.delete('g')).toBe(Errors.COORDINATOR_NOT_AVAILABLE);
+    expect((await made.groups.shareOffsets.deleteTopics('g', [at(0).topicId])).error).toBe(
+      Errors.COORDINATOR_NOT_AVAILABLE,
+    );
+    expect(await made.store.loadGroups()).toMatchObject([{ groupId: 'g' }]);
+    expect(await statesOf(made)).toHaveLength(PARTITIONS);
+  });
+
   it('keeps an empty group however old', async () => {
     const made = await fixture();
     await beat(made, 'm1', 0);

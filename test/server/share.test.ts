@@ -155,6 +155,23 @@ describe('ShareFetch and ShareAcknowledge', () => {
     expect(held).toMatchObject({ errorCode: 0, responses: [{ partitions: [{ errorCode: 0 }] }] });
   });
 
+  it('leave a member on its new connection when a request on the old one ends late', async () => {
+    const { fixture, topicId, append, member } = await open();
+    const old = await fixture.client();
+    const before = new ShareClient(old, GROUP, 'one');
+    await before.fetch(topicId, [0], [], {});
+    const late = before.fetch(topicId, [], [], { maxWaitMs: 30_000 });
+    const again = await member('one');
+    await again.fetch(topicId, [1], [], {});
+    await append(0, 'a');
+    expect(acquiredOf(await late).acquired).toEqual(['0: 0-0×1']);
+    old.socket.destroy();
+    await old.closed;
+    expect((await again.fetch(topicId, [], [], {})).errorCode).toBe(Errors.NONE);
+    const held = await again.acknowledge(topicId, [{ first: 0, last: 0, types: [1] }]);
+    expect(held.responses[0]!.partitions[0]!.errorCode).toBe(Errors.NONE);
+  });
+
   it('end for a topic that is deleted', async () => {
     const { fixture, topicId, append, member } = await open();
     await append(0, 'a');

@@ -1,6 +1,8 @@
 /** `shoal groups` and `shoal share describe` against a running host. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
+import { consumerGroupHeartbeat } from '../../src/protocol/messages/consumer-group-heartbeat.ts';
+import { joinGroup } from '../../src/protocol/messages/join-group.ts';
 import { formatEndpoint } from '../../src/server/listener.ts';
 import { ServerFixture } from '../server/server-fixture.ts';
 import { ShareClient } from '../server/share-client.ts';
@@ -51,6 +53,28 @@ describe('shoal groups', () => {
     expect(out).toBe('GROUP    TYPE   STATE   MEMBERS\nworkers  share  Stable        1\n');
     const json = await shoal('groups', '--json', ...bootstrap);
     expect(JSON.parse(json.out)).toEqual([{ group: GROUP, type: 'share', state: 'Stable', members: 1 }]);
+  });
+
+  it('lists groups of all types', async () => {
+    const { bootstrap, fixture } = await open();
+    const client = await fixture.client();
+    await client.call(consumerGroupHeartbeat, 1, {
+      groupId: 'readers',
+      memberId: 'reader-1',
+      memberEpoch: 0,
+      rebalanceTimeoutMs: 30_000,
+      subscribedTopicNames: ['jobs'],
+      topicPartitions: [],
+    });
+    const joining = { groupId: 'old-readers', sessionTimeoutMs: 10_000, rebalanceTimeoutMs: 10_000, memberId: '' };
+    const protocols = [{ name: 'range', metadata: new Uint8Array(6) }];
+    await client.call(joinGroup, 3, { ...joining, protocolType: 'consumer', protocols });
+    const { out } = await shoal('groups', '--json', ...bootstrap);
+    expect(JSON.parse(out)).toMatchObject([
+      { group: 'old-readers', type: 'classic', members: 1 },
+      { group: 'readers', type: 'consumer', state: 'Stable', members: 1 },
+      { group: GROUP, type: 'share', state: 'Stable', members: 1 },
+    ]);
   });
 
   it('says that there are none', async () => {

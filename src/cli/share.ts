@@ -15,8 +15,9 @@ Describes a share group (a queue) of a running broker:
                records that are not done with. HELD records have been handed to
                a member and are locked for it; WAITING ones came back or were
                left over, and are next; DONE ones wait for those before them.
-  deliveries   how often records were delivered: 5×1 2×3 is five once, two three times
-  locks        which member holds which offsets, for the how-manieth time, and
+  deliveries   how often the tracked records have been delivered: 5×1 2×3 says
+               five of them once, two of them three times
+  locks        which member holds which offsets, which delivery of them it is, and
                when the lock ends, after which another member gets them
 
 A partition that nobody has fetched from since the broker started tells only where
@@ -36,7 +37,10 @@ export const command: Command = {
     const words = flagsFrom < 0 ? args : args.slice(0, flagsFrom);
     const { bootstrap, json } = parseFlags(bootstrapFlags, args.slice(words.length), process.env);
     const [verb, groupId] = words;
-    if (verb !== 'describe') throw new UsageError(`${verb ?? 'a verb is needed:'} describe GROUP is what there is`);
+    if (verb !== 'describe') {
+      const given = verb === undefined ? 'a verb is needed' : `unknown verb ${verb}`;
+      throw new UsageError(`${given}; describe GROUP is what there is`);
+    }
     if (words.length !== 2 || !groupId) throw new UsageError('one GROUP is needed: shoal share describe GROUP');
     const client = await KafkaClient.connect(bootstrapEndpoint(bootstrap));
     try {

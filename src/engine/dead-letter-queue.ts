@@ -13,6 +13,7 @@
  * does not answer is no such reason: it is tried for as long as it takes. A source record that cannot be read for minutes
  * goes with its headers alone.
  */
+import { setMaxListeners } from 'node:events';
 import { type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Counter, Meter } from '../common/metrics.ts';
@@ -94,6 +95,8 @@ export class DeadLetterQueue {
 
   constructor(options: DeadLetterQueueOptions) {
     this.#options = options;
+    // One for each batch that waits to be tried again.
+    setMaxListeners(0, this.#closing.signal);
     this.#copied = options.meter.createCounter('diskless.share.dead_letters.copied', { unit: '{record}' });
     this.#lost = options.meter.createCounter('diskless.share.dead_letters.lost', { unit: '{record}' });
   }
@@ -190,12 +193,14 @@ export class DeadLetterQueue {
   #withSource(addressed: readonly Addressed<Letter>[], source: SourceRecords): Addressed<Letter>[] {
     const unread: Letter[] = [];
     const failed: Letter[] = [];
-    const ready = addressed.filter(({ letter, topic }) => {
+    const ready: Addressed<Letter>[] = [];
+    for (const one of addressed) {
+      const { letter, topic } = one;
       const record = topic.copyRecord ? source.get(letter.topicIdPartition, letter.offset) : undefined;
       if (record === 'unread') unread.push(letter);
-      if (record === 'failed' && ++letter.failedReads < MAX_READS) failed.push(letter);
-      return record !== 'unread' && failed[failed.length - 1] !== letter;
-    });
+      else if (record === 'failed' && ++letter.failedReads < MAX_READS) failed.push(letter);
+      else ready.push(one);
+    }
     this.#waiting.unshift(...unread);
     if (failed.length > 0) this.#tryAgain(failed, 'the source records could not be read');
     return ready;

@@ -33,11 +33,9 @@ export type SourceRecord = RecordContent | 'failed' | 'gone' | 'unread';
 const MAX_BATCH_BYTES = 32 * 1024 * 1024;
 const MAX_CONTENT_BYTES = 8 * 1024 * 1024;
 
-/** A coordinate and the offsets wanted of it. */
-interface CoordinateRead {
-  readonly topicIdPartition: TopicIdPartition;
+/** The records wanted of one coordinate. */
+interface CoordinateRead extends WantedRecords {
   readonly coordinate: BatchCoordinate;
-  readonly offsets: bigint[];
 }
 
 /** Records by partition and offset. */
@@ -48,6 +46,10 @@ export class SourceRecords {
     const key = partitionKey(of);
     const records = this.#records.get(key) ?? new Map<bigint, SourceRecord>();
     this.#records.set(key, records.set(offset, record));
+  }
+
+  setAll({ topicIdPartition, offsets }: WantedRecords, record: SourceRecord): void {
+    for (const offset of offsets) this.set(topicIdPartition, offset, record);
   }
 
   get(of: TopicIdPartition, offset: bigint): SourceRecord | undefined {
@@ -68,62 +70,45 @@ export async function readSourceRecords(
   noteGone(wanted, located, found);
   const reads = withinBudget(located);
   // All are asked for in one turn of the event loop: that is what the scheduler plans together.
-  const runs = reads.map((read) => settled(parts.fetchService.readCoordinate(read.topicIdPartition, read.coordinate)));
+  const runs = reads.map((read) =>
+    parts.fetchService.readCoordinate(read.topicIdPartition, read.coordinate).catch(() => undefined),
+  );
   let leftBytes = MAX_CONTENT_BYTES;
   for (const [index, read] of reads.entries()) {
     const run = await runs[index]!;
-    if (!run) {
-      for (const offset of read.offsets) found.set(read.topicIdPartition, offset, 'failed');
-      continue;
-    }
-    try {
-      leftBytes -= await extract(parts.recordPool, run.bytes, read, leftBytes, found);
-    } finally {
-      run.slab.release();
-    }
+    if (run) leftBytes -= await extract(parts.recordPool, run.bytes, read, leftBytes, found);
+    else found.setAll(read, 'failed');
+    run?.slab.release();
   }
   return found;
 }
 
 /** Records that no coordinate holds: retention or DeleteRecords took them. */
 function noteGone(wanted: readonly WantedRecords[], located: readonly CoordinateRead[], found: SourceRecords): void {
-  for (const { topicIdPartition, offsets } of wanted)
-    for (const offset of offsets) found.set(topicIdPartition, offset, 'gone');
-  for (const { topicIdPartition, offsets } of located)
-    for (const offset of offsets) found.set(topicIdPartition, offset, 'unread');
+  for (const one of wanted) found.setAll(one, 'gone');
+  for (const one of located) found.setAll(one, 'unread');
 }
 
-async function settled<T>(promise: Promise<T>): Promise<T | undefined> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (error instanceof ApiError) return undefined;
-    throw error;
-  }
-}
-
-/** Copies records out of a run, and returns how many bytes they are. */
+/** Copies records out of a run, and returns how many bytes they are. Never throws: the other runs must be released. */
 async function extract(
   recordPool: RecordPool,
   run: Uint8Array,
-  { topicIdPartition, offsets }: CoordinateRead,
+  read: CoordinateRead,
   maxBytes: number,
   found: SourceRecords,
 ): Promise<number> {
-  let bytes = 0;
+  const { topicIdPartition, offsets } = read;
   try {
     const room = { maxBytes, maxRecordBytes: MAX_CONTENT_BYTES };
     const { records, offsetsRead } = await recordPool.readRecords(run, { offsets, ...room });
-    for (const offset of offsets.slice(0, offsetsRead)) found.set(topicIdPartition, offset, 'gone');
-    for (const record of records) {
-      found.set(topicIdPartition, record.offset, record);
-      bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0);
-    }
+    found.setAll({ topicIdPartition, offsets: offsets.slice(0, offsetsRead) }, 'gone');
+    for (const record of records) found.set(topicIdPartition, record.offset, record);
+    return records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    for (const offset of offsets) found.set(topicIdPartition, offset, 'gone');
+    const isCorrupt = error instanceof ApiError && error.errorCode === Errors.CORRUPT_MESSAGE;
+    found.setAll(read, isCorrupt ? 'gone' : 'failed');
+    return 0;
   }
-  return bytes;
 }
 
 /** Where the wanted records of one partition lie, as far as that is known. */

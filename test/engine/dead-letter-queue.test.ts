@@ -251,6 +251,39 @@ describe('a dead-letter queue', () => {
     expect(await deadLetters(fixture, queue!)).toMatchObject([{ value: 'a' }]);
   });
 
+  it('gets headers alone when the log has the record no more', async () => {
+    const { fixture, partitions, queue, member } = await open({ group: COPYING });
+    await fixture.append(partitions[0]!, batchOf('a', 'b'));
+    await member.take([partitions[0]!]);
+    await fixture.engine.deleteRecords([{ topicIdPartition: partitions[0]!, beforeOffset: 1n }]);
+    expect(await member.acknowledge(partitions[0]!, ...said(3, 0, 1))).toBe(Errors.NONE);
+    await dealtWith(fixture, 2);
+    expect((await deadLetters(fixture, queue!)).map(({ value }) => value)).toEqual([null, 'b']);
+  });
+
+  it('waits for a storage that cannot be read', async () => {
+    let failures = 0;
+    let isDown = false;
+    const { fixture, partitions, queue, member } = await open({
+      group: COPYING,
+      settings: { fetchLocalViewBytes: 0 },
+      storage: (real) => ({
+        getRange: (...args) => {
+          if (!isDown) return real.getRange(...args);
+          if (++failures === 2) isDown = false;
+          return Promise.reject(new StorageError('unavailable', 'down'));
+        },
+      }),
+    });
+    await fixture.append(partitions[0]!, batchOf('a'));
+    await member.take([partitions[0]!]);
+    isDown = true;
+    expect(await member.acknowledge(partitions[0]!, ...said(3, 0))).toBe(Errors.NONE);
+    await dealtWith(fixture, 1);
+    expect(failures).toBe(2);
+    expect(await deadLetters(fixture, queue!)).toMatchObject([{ value: 'a' }]);
+  });
+
   it('gets a record once, though its group left and came back while the copy was under way', async () => {
     const held = deferred<void>();
     let isHolding = false;

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { randomInt, seededRandom } from '../../../src/common/random.ts';
 import { root } from '../../server/host-process.ts';
+import buildStale from '../../support/build-stale.ts';
 import { Cluster, DELIVERY_LIMIT, GROUP, pause, TOPIC } from './cluster.ts';
 import { readJournal } from './journal.ts';
 import { judge } from './judge.ts';
@@ -170,6 +171,7 @@ if (values.help) {
     process.exit(130);
   });
   try {
+    buildStale();
     process.exitCode = await stress();
   } finally {
     for (const child of running) child.kill('SIGKILL');

@@ -1,5 +1,7 @@
-/** The matrix of clients as the test prints it and the README shows it. */
+/** The matrix of clients as the tests print it and the README shows it. */
+import { writeFileSync } from 'node:fs';
 import { apis } from '../../src/protocol/apis.ts';
+import { readme, section, withSection } from '../support/readme-tables.ts';
 import type { ApiVersionsSent } from './recording-proxy.ts';
 
 export interface MatrixRow {
@@ -57,8 +59,14 @@ export function parseApiVersions(text: string): ApiVersionsTable {
 }
 
 /** One row an API: the newest version that each client has sent, in this run or in one before. */
-export function apiVersionsTable(sent: ApiVersionsSent, known: ApiVersionsTable, clients: readonly string[]): string {
+export function apiVersionsTable(
+  sent: ApiVersionsSent,
+  known: ApiVersionsTable,
+  clients: readonly string[],
+  isShown: (api: string) => boolean = () => true,
+): string {
   const rows = Object.values(apis)
+    .filter(({ name }) => isShown(name))
     .sort((a, b) => a.key - b.key)
     .map(({ key, name }) => {
       const newest = (client: string) =>
@@ -69,4 +77,13 @@ export function apiVersionsTable(sent: ApiVersionsSent, known: ApiVersionsTable,
     ['API', ...clients],
     rows.filter(([, ...cells]) => cells.some((cell) => cell !== '')),
   );
+}
+
+/** Prints what a section of the README should hold, and writes it there when SHOAL_README is `write`. @returns what it holds */
+export function showInReadme(name: string, content: string): string {
+  process.stderr.write(`${content}\n`);
+  if (process.env.SHOAL_README === 'write') {
+    writeFileSync(new URL('../../README.md', import.meta.url), withSection(readme(), name, `${content}\n`));
+  }
+  return section(readme(), name).trimEnd();
 }

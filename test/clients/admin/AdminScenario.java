@@ -91,8 +91,8 @@ public class AdminScenario {
   public static void main(String[] arguments) throws Exception {
     Properties common = new Properties();
     common.put("bootstrap.servers", arguments[0]);
-    common.put("client.id", "admin-java");
     topic = arguments[1];
+    common.put("client.id", topic);
     group = arguments[2];
     long base = Long.parseLong(arguments[3]);
     int records = Integer.parseInt(arguments[4]);

@@ -7,6 +7,7 @@
 
 export interface AdminScenario {
   readonly address: string;
+  /** Also the client id. */
   readonly topic: string;
   readonly group: string;
   /** In ms. */

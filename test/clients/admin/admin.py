@@ -23,7 +23,7 @@ from confluent_kafka.admin import (
 
 address, topic, group = sys.argv[1:4]
 base, records = int(sys.argv[4]), int(sys.argv[5])
-common = {"bootstrap.servers": address, "client.id": "admin-librdkafka", "log_level": 0}
+common = {"bootstrap.servers": address, "client.id": topic, "log_level": 0}
 admin = AdminClient(common)
 seen = {}
 

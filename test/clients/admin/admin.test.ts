@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readme, section } from '../../support/readme-tables.ts';
 import { BrokerBehindProxy } from '../broker-behind-proxy.ts';
 import { type ClientProgram, javaProgram, pythonProgram } from '../install.ts';
+import { apiVersionsTable, parseApiVersions, showInReadme } from '../matrix-report.ts';
 import type { AdminAnswers, AdminScenario } from './admin-scenario.ts';
 import { kafkajsAdmin } from './kafkajs-admin.ts';
 
@@ -21,7 +23,7 @@ afterAll(() => broker.close());
 
 const scenario = (client: string): AdminScenario => ({
   address: broker.address,
-  topic: `admin-${client}`,
+  topic: client,
   group: `group-${client}`,
   base: Date.now() - 60_000,
   records: RECORDS,
@@ -50,7 +52,7 @@ function expected(): AdminAnswers {
   };
 }
 
-describe('admin clients', { timeout: TIMEOUT_MS }, () => {
+describe.sequential('admin clients', { timeout: TIMEOUT_MS }, () => {
   it('kafkajs', async () => expect(await kafkajsAdmin(scenario('kafkajs'))).toEqual(expected()));
 
   it('librdkafka', async () => {
@@ -59,9 +61,21 @@ describe('admin clients', { timeout: TIMEOUT_MS }, () => {
     expect(answers).toEqual({ ...expected(), unknownTopic: 'UNKNOWN_TOPIC_OR_PART', acls: 'none' });
   });
 
-  it.each(['4.1.2', '4.4.0'] as const)('Java %s', async (version) => {
-    const answers = await runProgram(javaProgram(version, 'AdminScenario'), `java-${version}`);
+  it.each([
+    ['java-4.1', '4.1.2'],
+    ['java-4.4', '4.4.0'],
+  ] as const)('%s', async (client, version) => {
+    const answers = await runProgram(javaProgram(version, 'AdminScenario'), client);
     const more = { maxTimestamp: all(RECORDS - 1), producers: [RECORDS - 1], reassignments: 0, sized: true };
     expect(answers).toEqual({ ...expected(), ...more });
+  });
+
+  it('send the API versions that the README shows (SHOAL_README=write npm run test:clients)', () => {
+    const known = parseApiVersions(section(readme(), 'admin-clients'));
+    const others = parseApiVersions(section(readme(), 'clients'));
+    const clients = ['kafkajs', 'librdkafka', 'java-4.1', 'java-4.4'];
+    const table = apiVersionsTable(broker.proxy.sent, known, clients, (name) => !others.has(name));
+    const shown = showInReadme('admin-clients', table);
+    expect(shown).toBe(table);
   });
 });

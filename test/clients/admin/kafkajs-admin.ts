@@ -49,7 +49,7 @@ async function readAll(consumer: Consumer, topic: string, records: number): Prom
 
 export async function kafkajsAdmin({ address, topic, group, base, records }: AdminScenario): Promise<AdminAnswers> {
   const kafka = new Kafka({
-    clientId: 'admin-kafkajs',
+    clientId: topic,
     brokers: [address],
     logLevel: logLevel.NOTHING,
     retry: { retries: 2 },

@@ -80,6 +80,16 @@ it('opens no session over nothing, and none over more than there may be', async 
   expect(open(100)).toBeDefined();
 });
 
+it('does not let a request wait for a change that came while it looked', async () => {
+  const session = open(2)!;
+  const [first] = session.takeDue(10);
+  session.noteChange(first!);
+  session.resume();
+  // The clock stands still: only the change can end it.
+  await session.nextChange(1, new AbortController().signal);
+  expect(session.takeDue(10)).toEqual([first]);
+});
+
 it('closes all with itself', async () => {
   const sessions = [open(1), open(2)];
   cache.close();

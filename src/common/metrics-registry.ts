@@ -146,16 +146,18 @@ function* histogramLines(name: string, family: Family<HistogramSeries>): Iterabl
 }
 
 function observedLines(name: string, readers: readonly ((observe: Observe) => void)[]): string[] {
-  const lines: string[] = [];
+  const values = new Map<string, number>();
   for (const read of readers) {
-    const before = lines.length;
+    const own: [labels: string, value: number][] = [];
     try {
-      read((value, labels = {}) => lines.push(line(name, labelText(labels), value)));
+      read((value, labels = {}) => own.push([labelText(labels), value]));
     } catch {
-      lines.length = before; // what it measured is closed; the rest of the text is as good as before
+      continue; // what it measured is closed; the rest of the text is as good as before
     }
+    // Of two that tell the same, the later one measures what has taken the other's place.
+    for (const [labels, value] of own) values.set(labels, value);
   }
-  return lines;
+  return [...values].map(([labels, value]) => line(name, labels, value));
 }
 
 function line(name: string, labels: string, value: number): string {

@@ -6,8 +6,8 @@ import type { Meter } from '../common/metrics.ts';
 import type { Time } from '../common/time.ts';
 import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
 
-/** What is no operation: it asks nothing of the store, or lasts as long as the coordinator. */
-const NOT_MEASURED: ReadonlySet<string | symbol> = new Set(['onChange', 'close', Symbol.asyncDispose]);
+/** What asks nothing of the store: subscriptions, the list that every coordinator keeps in memory, the end. */
+const NOT_MEASURED: ReadonlySet<string | symbol> = new Set(['onChange', 'listTopics', 'close', Symbol.asyncDispose]);
 
 type Method = (...args: unknown[]) => unknown;
 

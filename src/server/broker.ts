@@ -48,5 +48,6 @@ export interface Broker {
   readonly time: Time;
   readonly random: Random;
   readonly logger: Logger;
+  /** Where handlers and modules register what they measure. */
   readonly metrics: MetricsRegistry;
 }

@@ -66,14 +66,15 @@ describe('a registry', () => {
     expect(linesOf(registry, 'a_total{i="7"}')).toEqual(['a_total{i="7"} 2']);
   });
 
-  it('leaves out what can no longer be read', () => {
+  it('leaves out what can no longer be read, and what something else has replaced', () => {
     const registry = new MetricsRegistry();
     registry.observe('gauge', 'a', '', (observe) => {
       observe(1);
       throw new Error('closed');
     });
     registry.observe('gauge', 'a', '', (observe) => observe(2, { still: 'there' }));
-    expect(linesOf(registry, 'a')).toEqual(['a{still="there"} 2']);
+    registry.observe('gauge', 'a', '', (observe) => observe(3, { still: 'there' }));
+    expect(linesOf(registry, 'a')).toEqual(['a{still="there"} 3']);
   });
 });
 

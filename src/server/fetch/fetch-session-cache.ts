@@ -101,9 +101,7 @@ export class FetchSessionCache {
 
   /** Everything that nobody used for long. */
   #evictLeft(): void {
-    while (this.#evictOldest()) {
-      // one at a time
-    }
+    for (let evicted = true; evicted; ) evicted = this.#evictOldest();
   }
 
   #evictOldest(): boolean {

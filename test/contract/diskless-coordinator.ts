@@ -292,6 +292,21 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await errorOf(1, by(1n, 0, 10))).toBe(Errors.NONE);
       });
 
+      it('remembers nothing from before that, also after a restart', async () => {
+        await reopen({ producerIdExpirationMs: 1_000 });
+        const [a] = (await topic(coordinator)) as [TopicIdPartition];
+        await commitOne(a, 1, by(1n, 0, 0));
+        time.ms += 1_000;
+        await commitOne(a, 1, by(1n, 0, 50));
+        if (harness.survivesReopening) await reopen({ producerIdExpirationMs: 1_000 });
+        const again = [batch(a, 1, by(1n, 0, 0)), batch(a, 1, by(1n, 0, 50)), batch(a, 1, by(1n, 0, 51))];
+        expect((await coordinator.commitFile(file(again))).batches).toMatchObject([
+          { error: Errors.OUT_OF_ORDER_SEQUENCE_NUMBER },
+          { duplicate: true, baseOffset: 1n },
+          { baseOffset: 2n },
+        ]);
+      });
+
       it('describes producers', async () => {
         await commitOne(a, 3, { ...by(9n, 2, 0), maxTimestamp: 77n });
         await commitOne(a, 1, by(3n, 0, 0));

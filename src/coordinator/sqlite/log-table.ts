@@ -129,11 +129,12 @@ export class LogTable {
   append(fileId: number | bigint, staged: StagedLog, producerIdExpirationMs: number): void {
     const head = staged.head as SqliteLogHead;
     const journalWasEmpty = head.producersFrom === head.highWatermark;
+    const begunAnew = beginsAnew(staged);
     for (const coordinate of staged.coordinates) this.#insert(head, fileId, coordinate);
     applyStaged(staged);
     if (journalWasEmpty && staged.producers.size === 0) head.producersFrom = head.highWatermark;
     else head.coordinatesSinceSnapshot += staged.coordinates.length;
-    if (snapshotDue(head)) this.writeSnapshot(head, producerIdExpirationMs, staged.appendTimeMs);
+    if (begunAnew || snapshotDue(head)) this.writeSnapshot(head, producerIdExpirationMs, staged.appendTimeMs);
     this.save(head);
   }
 
@@ -203,6 +204,18 @@ export class LogTable {
         head.logId,
       );
   }
+}
+
+/**
+ * Whether a producer that had expired goes on under the same epoch: its window begins anew, which the coordinates do not
+ * tell, so that a window rebuilt from them would hold what was forgotten.
+ */
+function beginsAnew({ head, producers }: StagedLog): boolean {
+  for (const [producerId, { producerEpoch, batches }] of producers) {
+    const before = head.producers.get(producerId);
+    if (before?.producerEpoch === producerEpoch && !batches.includes(before.batches.at(-1)!)) return true;
+  }
+  return false;
 }
 
 function snapshotDue(head: SqliteLogHead): boolean {

@@ -1,12 +1,14 @@
 /**
- * Commits to PostgreSQL against inserting as many coordinate rows bare, in one round trip with the same durability. Uses
- * the server that SHOAL_POSTGRES_URL names, else starts one of its own (not in smoke, which must run anywhere).
+ * Commits to PostgreSQL against inserting as many coordinate rows bare, in one round trip with the same durability, and
+ * lookups and deletions in a deep log. Uses the server that SHOAL_POSTGRES_URL names, else starts one of its own (not in
+ * smoke, which must run anywhere).
  */
 import pg from 'pg';
 import { int4Array, int8Array } from '../../src/coordinator/postgres/binary-array.ts';
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { PostgresServer } from '../../test/postgres/postgres-server.ts';
 import { type BenchContext, quantile } from '../harness.ts';
+import { benchDepth } from './deep-log.ts';
 import { committing, createTopic, Producers } from './workload.ts';
 
 const SCHEMA = 'shoal_bench';
@@ -52,7 +54,7 @@ async function bareTable(client: pg.Client, table: string): Promise<void> {
     PRIMARY KEY (log_id, last_offset))`);
 }
 
-async function run(bench: BenchContext, url: string): Promise<void> {
+async function benchCommits(bench: BenchContext, url: string): Promise<void> {
   const [batches, partitions] = bench.smoke ? [150, 60] : [1_500, 600];
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -89,8 +91,32 @@ async function run(bench: BenchContext, url: string): Promise<void> {
   await client.end();
 }
 
-/** The rows `commit/postgres/…`. */
-export async function benchPostgresCommits(bench: BenchContext): Promise<void> {
+async function benchPostgresDepth(bench: BenchContext, url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const schemas = [`${SCHEMA}_deep`, `${SCHEMA}_shallow`];
+  const drop = async (): Promise<void> => {
+    for (const schema of schemas) {
+      await client.query(`SET client_min_messages = warning; DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+    }
+  };
+  await drop();
+  const [deep, shallow] = await Promise.all(
+    schemas.map((schema) => openPostgresCoordinator({ connectionString: url, schema })),
+  );
+  await benchDepth(bench, 'postgres/', [deep!, shallow!]);
+  await Promise.all([deep!.close(), shallow!.close()]);
+  await drop();
+  await client.end();
+}
+
+async function run(bench: BenchContext, url: string): Promise<void> {
+  await benchCommits(bench, url);
+  await benchPostgresDepth(bench, url);
+}
+
+/** The rows with `postgres` in their names. */
+export async function benchPostgres(bench: BenchContext): Promise<void> {
   const given = process.env.SHOAL_POSTGRES_URL;
   if (given) return run(bench, given);
   if (bench.smoke) return;

@@ -15,6 +15,8 @@ DECLARE
   v_left bigint := p_total;
   v_rows int := p_rows;
   v_owes_one boolean := p_owes_one;
+  v_next bigint;
+  v_found int;
 BEGIN
   FOR i IN 1..cardinality(p_topic) LOOP
     ix := i;
@@ -32,23 +34,32 @@ BEGIN
     v_limit := CASE WHEN v_rows = 0 THEN 0 ELSE greatest(least(p_max_bytes[i], v_left), v_owes_one::int) END;
     CONTINUE WHEN error <> 0 OR v_limit <= 0 OR p_offset[i] = g.high_watermark;
     v_used := 0;
-    FOR r IN
-      SELECT k.*, f.object_key FROM coordinates k JOIN files f USING (file_id)
-      WHERE k.log_id = g.log_id AND k.last_offset >= p_offset[i] ORDER BY k.last_offset
+    v_next := p_offset[i];
+    -- A limit that the planner knows, and no join: it must come by the index, however deep the log.
+    <<log>>
     LOOP
-      object_key := r.object_key; "position" := r.position; size := r.size; base_offset := r.base_offset;
-      last_offset := r.last_offset; timestamp_type := r.timestamp_type; append_time_ms := r.append_time_ms;
-      max_timestamp := r.max_timestamp; leader_epoch := r.leader_epoch;
-      RETURN NEXT;
-      IF p_offset[i] <= r.base_offset THEN
-        v_used := v_used + r.size;
-      ELSE
-        v_used := v_used + ceil(r.size::numeric * (r.last_offset - p_offset[i] + 1)
-          / (r.last_offset - r.base_offset + 1)::numeric)::bigint;
-      END IF;
-      v_owes_one := false;
-      v_rows := v_rows - 1;
-      EXIT WHEN v_used >= v_limit OR v_rows = 0;
+      v_found := 0;
+      FOR r IN
+        SELECT k.*, (SELECT f.object_key FROM files f WHERE f.file_id = k.file_id) AS object_key FROM coordinates k
+        WHERE k.log_id = g.log_id AND k.last_offset >= v_next ORDER BY k.last_offset LIMIT 256
+      LOOP
+        v_found := v_found + 1;
+        v_next := r.last_offset + 1;
+        object_key := r.object_key; "position" := r.position; size := r.size; base_offset := r.base_offset;
+        last_offset := r.last_offset; timestamp_type := r.timestamp_type; append_time_ms := r.append_time_ms;
+        max_timestamp := r.max_timestamp; leader_epoch := r.leader_epoch;
+        RETURN NEXT;
+        IF p_offset[i] <= r.base_offset THEN
+          v_used := v_used + r.size;
+        ELSE
+          v_used := v_used + ceil(r.size::numeric * (r.last_offset - p_offset[i] + 1)
+            / (r.last_offset - r.base_offset + 1)::numeric)::bigint;
+        END IF;
+        v_owes_one := false;
+        v_rows := v_rows - 1;
+        EXIT log WHEN v_used >= v_limit OR v_rows = 0;
+      END LOOP;
+      EXIT WHEN v_found < 256;
     END LOOP;
     v_left := v_left - v_used;
   END LOOP;

@@ -5,8 +5,9 @@
  *
  * Crash points. A record is on its way here once ARCHIVING is durable, and becomes ARCHIVED, durably, only after its copy
  * is. A crash before the copy's commit leaves ARCHIVING, from where the next leader begins again. A crash between the copy
- * and ARCHIVED does too: the copy is there twice. So is one whose append had an unknown outcome and was repeated. Every
- * record is copied at least once; topic, partition, offset and group in its headers tell copies apart from one another.
+ * and ARCHIVED does too: the copy is there twice. So is one whose append had an unknown outcome and was repeated. When a
+ * lock ends and that could not be written, the copy is made all the same, and a leader after that may deliver the record
+ * once more. Every record is copied at least once; topic, partition, offset and group in its headers tell copies apart.
  *
  * What cannot be copied is archived all the same, since it would hold the start offset for ever: when the topic is missing
  * or not open to dead letters, or refuses the record. It is logged as an error and counted. A storage or coordinator that

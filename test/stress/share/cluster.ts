@@ -19,9 +19,9 @@ export function endpointOf(address: string): Endpoint {
   return { host, port: Number(port) };
 }
 
-/** Records that no consumer can process: one in a thousand. */
-export function isPoison(partition: number, offset: number): boolean {
-  return (offset * 7 + partition * 131) % 1009 === 0;
+/** Records that no consumer can process: one in `oneIn`. */
+export function isPoison(partition: number, offset: number, oneIn: number): boolean {
+  return (offset + partition * 131) % oneIn === 0;
 }
 
 export const TOPIC = 'work';

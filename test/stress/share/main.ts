@@ -24,6 +24,7 @@ of ${DELIVERY_LIMIT}, and must end in the dead-letter queue; all others must be 
   --records N      records to work through (default 1000000)
   --consumers N    consumer processes (default 8)
   --partitions N   partitions of the topic (default 4)
+  --poison N       one record in N is poison (default 1009)
   --minutes N      how long to kill at most; then what is left is finished in peace (default 10)
   --seed N         seed of kills and decisions (default: random, printed)
 `;
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     records: { type: 'string', default: '1000000' },
     consumers: { type: 'string', default: '8' },
     partitions: { type: 'string', default: '4' },
+    poison: { type: 'string', default: '1009' },
     minutes: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
     help: { type: 'boolean', short: 'h', default: false },
@@ -50,7 +52,8 @@ const kills = { broker: 0, consumers: 0 };
 
 function startConsumer(cluster: Cluster, number: number): ChildProcess {
   const journal = join(folder, `journal-${number}`);
-  const args = [cluster.address, TOPIC, cluster.topicId, values.partitions, GROUP, journal, `${values.seed}${number}`];
+  const { partitions, poison, seed } = values;
+  const args = [cluster.address, TOPIC, cluster.topicId, partitions, GROUP, journal, `${seed}${number}`, poison];
   const child = spawn(process.execPath, ['--import', 'tsx', 'test/stress/share/share-worker.ts', ...args], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -3,7 +3,7 @@
  * accepts most, releases some, and poison ones always; acknowledges at once or with its next fetch, whole or in parts, in
  * both acquire modes; forgets a few, so that their locks end. Journals what it sees and does.
  *
- * argv: address topic topicId partitions group journal seed
+ * argv: address topic topicId partitions group journal seed poison
  */
 import { randomUUID } from 'node:crypto';
 import { Errors } from '../../../src/common/errors.ts';
@@ -38,6 +38,8 @@ class Worker {
   readonly #topic: string;
   readonly #topicId: string;
   readonly #partitions: readonly number[];
+  /** One record in so many is poison. */
+  readonly #poison: number;
   readonly #journal: Journal;
   readonly #random: Random;
   readonly #member: ShareClient;
@@ -46,13 +48,14 @@ class Worker {
 
   constructor(
     client: WireClient,
-    [topic, topicId, partitions, group]: readonly string[],
+    [topic, topicId, partitions, group, poison]: readonly string[],
     journal: Journal,
     random: Random,
   ) {
     this.#topic = topic!;
     this.#topicId = topicId!;
     this.#partitions = Array.from({ length: Number(partitions) }, (_, index) => index);
+    this.#poison = Number(poison);
     this.#journal = journal;
     this.#random = random;
     this.#member = new ShareClient(client, group!, randomUUID());
@@ -135,7 +138,7 @@ class Worker {
   #decide({ partition, first, last, count }: Held): DecidedAcknowledgement[] {
     const releases = this.#random.next() < 0.05 ? 0.3 : 0;
     const types = Array.from({ length: last - first + 1 }, (_, i) =>
-      isPoison(partition, first + i) || this.#random.next() < releases ? RELEASE : ACCEPT,
+      isPoison(partition, first + i, this.#poison) || this.#random.next() < releases ? RELEASE : ACCEPT,
     );
     const isUniform = types.every((type) => type === types[0]);
     return [{ partition, first, last, count, types: isUniform ? [types[0]!] : types }];
@@ -204,7 +207,7 @@ function heldOf(partitions: readonly FetchedPartition[]): Held[] {
 }
 
 async function main(): Promise<void> {
-  const [address, topic, topicId, partitions, group, journalPath, seed] = process.argv.slice(2) as string[];
+  const [address, topic, topicId, partitions, group, journalPath, seed, poison] = process.argv.slice(2) as string[];
   const random = seededRandom(Number(seed));
   const journal = new Journal(journalPath!);
   let stopping = false;
@@ -214,7 +217,7 @@ async function main(): Promise<void> {
   while (!stopping) {
     try {
       using client = await WireClient.connect(endpointOf(address!));
-      await new Worker(client, [topic!, topicId!, partitions!, group!], journal, random).run(() => stopping);
+      await new Worker(client, [topic!, topicId!, partitions!, group!, poison!], journal, random).run(() => stopping);
     } catch {
       // The broker is gone, or knows this session no more: whatever was held is for whoever gets it next.
       await pause(100);

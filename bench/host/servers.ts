@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
-import { HostProcess } from '../../test/server/host-process.ts';
+import { HostProcess, root } from '../../test/server/host-process.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 
 export interface MeasuredServer {
@@ -29,9 +29,17 @@ export interface MeasuredServer {
 /** Of a clock tick in /proc/PID/stat, on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
+/** `npm start` without npm: `exec node … dist/cli.js serve`. */
+function startCommand(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  const [, , ...args] = scripts.start.split(' ');
+  return [process.execPath, ...args];
+}
+
 export async function startShoal(): Promise<MeasuredServer> {
   const data = await mkdtemp(join(tmpdir(), 'shoal-bench-host-'));
-  const host = await HostProcess.start({ data, flags: ['--auto-create-topics', 'false', '--log-level', 'error'] });
+  const flags = ['--auto-create-topics', 'false', '--log-level', 'error'];
+  const host = await HostProcess.start({ data, command: startCommand(), flags });
   return measured('Shoal', host.address, host.child, async () => {
     await host.stop('SIGTERM');
     await rm(data, { recursive: true, force: true });

@@ -86,7 +86,12 @@ export class KafkaClient {
     const answered = this.#waiting.promise;
     if (this.#socket.destroyed) this.#fail('it closed the connection');
     else this.#socket.write(Buffer.concat(encodeRequest(api as Api, header, body as never)));
-    return decodeResponse(api as Api, version, await answered).body as ResponseRead<A>;
+    const frame = await answered;
+    try {
+      return decodeResponse(api as Api, version, frame).body as ResponseRead<A>;
+    } catch (error) {
+      throw new CliError(`the broker at ${this.#address} answered ${api.name} with ${(error as Error).message}`);
+    }
   }
 
   #onData(chunk: Buffer): void {
@@ -97,7 +102,7 @@ export class KafkaClient {
       this.#waiting?.resolve(frame);
       this.#waiting = undefined;
     } catch (error) {
-      this.#fail((error as Error).message);
+      this.#fail(`what it sends is not Kafka's protocol (${(error as Error).message})`);
     }
   }
 

@@ -1,4 +1,5 @@
 /** `shoal groups` and `shoal share describe` against a running host. */
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { consumerGroupHeartbeat } from '../../src/protocol/messages/consumer-group-heartbeat.ts';
@@ -87,6 +88,21 @@ describe('shoal groups', () => {
     expect(code).toBe(1);
     expect(err).toBe('shoal: no broker answers at 127.0.0.1:1 (ECONNREFUSED); name one with --bootstrap HOST:PORT\n');
     expect((await shoal('groups', '--bootstrap', 'nonsense')).code).toBe(2);
+  });
+});
+
+describe('an address where something else listens', () => {
+  it.each([
+    ['HTTP/1.1 400 Bad Request\r\n\r\n', "what it sends is not Kafka's protocol"],
+    ['', 'it closed the connection'],
+  ])('%j is told apart from a broker', async (answer, reason) => {
+    const other = createServer((socket) => socket.end(answer));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const { code, err } = await shoal('groups', '--bootstrap', `127.0.0.1:${port}`);
+    expect(code).toBe(1);
+    expect(err).toContain(`the broker at 127.0.0.1:${port} did not answer: ${reason}`);
+    other.close();
   });
 });
 

@@ -46,6 +46,7 @@ export class FetchFixture {
   readonly coordinator: DisklessCoordinator;
   readonly recordPool: RecordPool;
   readonly random: Random = seededRandom(7);
+  readonly #time: Time;
   readonly gets: { objectKey: string; position: number; size: number }[] = [];
   /** Calls of findBatches. */
   finds = 0;
@@ -62,6 +63,7 @@ export class FetchFixture {
 
   private constructor(options: FixtureOptions, recordPool: RecordPool) {
     const time = options.time ?? systemTime;
+    this.#time = time;
     this.recordPool = recordPool;
     const memory = new InMemoryObjectStorage({ time });
     this.storage = intercept<ObjectStorage>(memory, {
@@ -176,7 +178,7 @@ export class FetchFixture {
       uploaderId: 1,
       uploaderEpoch: this.#uploaderEpoch,
       segmentSequence: this.#segments++,
-      createdMs: Date.now(),
+      createdMs: this.#time.nowMs(),
       batches,
     };
   }

@@ -182,6 +182,21 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(greatest).toMatchObject({ offset: 2n ** 32n - 1n, timestamp: 2_000n });
       });
 
+      it('takes the greatest timestamp that there is, of idempotent batches one by one and several at once', async () => {
+        const [a] = (await topic(coordinator)) as [TopicIdPartition];
+        const maxTimestamp = 2n ** 63n - 1n;
+        const at = (sequence: number) => batch(a, 1, { ...by(1n, 0, sequence), maxTimestamp });
+        const files = [[at(0)], [at(1)], [at(2), at(3)], [at(3), at(4)]];
+        const results = [];
+        for (const batches of files) results.push(...(await coordinator.commitFile(file(batches))).batches);
+        expect(results.map(({ baseOffset }) => baseOffset)).toEqual([0n, 1n, 2n, 3n, 3n, 4n]);
+        const [found] = await coordinator.listOffsets([{ topicIdPartition: a, timestamp: -3n }]);
+        expect(found).toMatchObject({ timestamp: maxTimestamp, offset: 0n });
+        expect(await coordinator.listOffsets([{ topicIdPartition: a, timestamp: maxTimestamp }])).toMatchObject([
+          { offset: 0n },
+        ]);
+      });
+
       it('never lets LogAppendTime go back, also after a restart', async () => {
         const [a] = (await topic(coordinator)) as [TopicIdPartition];
         const first = await commitOne(a, 1, { timestampType: 1, maxTimestamp: 5n });

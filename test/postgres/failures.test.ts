@@ -175,7 +175,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await expectDense(coordinator, a, results);
   });
 
-  it('survives the death of the server in the middle of commits, again and again', async () => {
+  it('survives the death of the server in the middle of commits, again and again', { timeout: 120_000 }, async () => {
     const coordinator = await open({ connectTimeoutMs: 2_000, statementTimeoutMs: 5_000 });
     const [a] = (await topic(coordinator)) as [TopicIdPartition];
     const results: CommitFileResult[] = [];

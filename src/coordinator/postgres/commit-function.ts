@@ -284,7 +284,7 @@ BEGIN
       FROM unnest(b_chain, b_log, b_epoch, b_sequence, b_delta, base, b_timestamp, b_type, accepted) WITH ORDINALITY
         AS x (chain, log, epoch, sequence, delta, base, stamp, type, accepted, ix),
       LATERAL (VALUES (1, x.sequence::bigint), (2, next_sequence(x.sequence, x.delta)::bigint), (3, x.base),
-        (4, CASE x.type WHEN 1 THEN l_append[x.log] * 2 + 1 ELSE x.stamp * 2 END)) AS v (field, value)
+        (4, CASE x.type WHEN 1 THEN l_append[x.log] * 2 + 1 ELSE least(x.stamp, 4611686018427387903) * 2 END)) AS v (field, value)
       WHERE x.chain > 0 AND x.accepted AND x.epoch = s_epoch[x.chain] GROUP BY x.chain
     ) a
     LEFT JOIN producers kept ON s_kept[a.chain] AND kept.log_id = s_id[a.chain] AND kept.producer_id = c_producer[a.chain]

@@ -11,6 +11,9 @@ import { BATCHES_REMEMBERED, incrementSequence } from '../producer-state.ts';
 /** From this many sequences on, five batches may go once around, and only the database's own judging tells them apart. */
 const HUGE_BATCH = 400_000_000;
 
+/** The greatest timestamp that is remembered of a producer's batch: twice of it must fit into 64 bits. */
+const MAX_STAMPED = 2n ** 62n - 1n;
+
 /** A partition of the file. */
 export interface PlannedLog {
   readonly number: number;
@@ -103,7 +106,10 @@ export class CommitPlan {
   #follow(log: PlannedLog, batch: CommitBatch): number {
     const { producerId, producerEpoch, baseSequence, lastOffsetDelta } = batch;
     const lastSequence = incrementSequence(baseSequence, lastOffsetDelta);
-    const stamp = batch.timestampType === 1 ? undefined : batch.maxTimestamp * 2n;
+    const stamp =
+      batch.timestampType === 1
+        ? undefined
+        : (batch.maxTimestamp < MAX_STAMPED ? batch.maxTimestamp : MAX_STAMPED) * 2n;
     const next = { firstSequence: baseSequence, lastSequence, offset: log.span, stamp };
     if (lastOffsetDelta >= HUGE_BATCH) this.isPlain = false;
     const chain = log.chains.get(producerId);

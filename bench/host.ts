@@ -9,6 +9,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DisposalStack } from '../src/common/lifecycle.ts';
 import { type BenchContext, quantile } from './harness.ts';
 import {
@@ -28,6 +29,9 @@ const GiB = 1024 ** 3;
 const ROUNDS = 7;
 /** No round begins after this; a round takes half a minute on two quiet cores. */
 const LAST_ROUND_MS = 280_000;
+
+const LEADER_TRIES = 200;
+const LEADER_PAUSE_MS = 50;
 
 interface Sample {
   readonly seconds: number;
@@ -136,12 +140,26 @@ async function turn(pair: Pair, server: MeasuredServer, records: number, name: s
     waitForLeaders: true,
     topics: [{ topic, numPartitions: PARTITIONS, configEntries }],
   });
+  await untilLed(server, topic);
   pair.produce.samples.get(server)!.push(await sample(server, () => pair.client.produce(work)));
   const ends = await server.admin.fetchTopicOffsets(topic);
   const stored = ends.reduce((sum, { high }) => sum + Number(high), 0);
   if (stored !== records) throw new Error(`${server.name} has ${stored} of ${records} records of ${pair.client.name}`);
   pair.consume.samples.get(server)!.push(await sample(server, () => pair.client.consume(work)));
   await server.admin.deleteTopics({ topics: [topic] });
+}
+
+/** Kafka names a topic's leaders a moment before they lead, and bare frames are not sent again. */
+async function untilLed(server: MeasuredServer, topic: string): Promise<void> {
+  for (let left = LEADER_TRIES; ; left--) {
+    try {
+      await server.admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      await sleep(LEADER_PAUSE_MS);
+    }
+  }
 }
 
 async function sample(server: MeasuredServer, work: () => Promise<number>): Promise<Sample> {

@@ -34,31 +34,29 @@ interface Answered {
   readonly error: number;
 }
 
-class Worker {
-  readonly #topic: string;
-  readonly #topicId: string;
-  readonly #partitions: readonly number[];
+/** What a worker is there for. */
+interface Task {
+  readonly topic: string;
+  readonly topicId: string;
+  readonly partitions: readonly number[];
+  readonly group: string;
   /** One record in so many is poison. */
-  readonly #poison: number;
+  readonly poison: number;
+}
+
+class Worker {
+  readonly #task: Task;
   readonly #journal: Journal;
   readonly #random: Random;
   readonly #member: ShareClient;
   #heartbeatDueMs = 0;
   #waiting: Acknowledgement[] = [];
 
-  constructor(
-    client: WireClient,
-    [topic, topicId, partitions, group, poison]: readonly string[],
-    journal: Journal,
-    random: Random,
-  ) {
-    this.#topic = topic!;
-    this.#topicId = topicId!;
-    this.#partitions = Array.from({ length: Number(partitions) }, (_, index) => index);
-    this.#poison = Number(poison);
+  constructor(client: WireClient, task: Task, journal: Journal, random: Random) {
+    this.#task = task;
     this.#journal = journal;
     this.#random = random;
-    this.#member = new ShareClient(client, group!, randomUUID());
+    this.#member = new ShareClient(client, task.group, randomUUID());
   }
 
   /** Until stopped; throws when anything is not as it should be, and then the next session begins. */
@@ -77,7 +75,7 @@ class Worker {
   async #heartbeat(): Promise<void> {
     if (monotonicMs() < this.#heartbeatDueMs) return;
     this.#heartbeatDueMs = monotonicMs() + HEARTBEAT_MS;
-    const { errorCode } = await this.#member.heartbeat(this.#member.memberEpoch === 0 ? [this.#topic] : null);
+    const { errorCode } = await this.#member.heartbeat(this.#member.memberEpoch === 0 ? [this.#task.topic] : null);
     if (errorCode !== Errors.NONE) this.#member.memberEpoch = 0;
   }
 
@@ -87,8 +85,8 @@ class Worker {
     this.#waiting = [];
     this.#noteSent(acknowledgements);
     const limited = this.#random.next() < 0.3;
-    const opened = this.#member.sessionEpoch === 0 ? this.#partitions : [];
-    const answer = await this.#member.fetch(this.#topicId, opened, acknowledgements, {
+    const opened = this.#member.sessionEpoch === 0 ? this.#task.partitions : [];
+    const answer = await this.#member.fetch(this.#task.topicId, opened, acknowledgements, {
       maxWaitMs: 300,
       maxRecords: limited ? 200 : 500,
       batchSize: 100,
@@ -125,7 +123,7 @@ class Worker {
 
   async #acknowledge(acknowledgements: Acknowledgement[]): Promise<void> {
     this.#noteSent(acknowledgements);
-    const answer = await this.#member.acknowledge(this.#topicId, acknowledgements);
+    const answer = await this.#member.acknowledge(this.#task.topicId, acknowledgements);
     if (answer.errorCode !== Errors.NONE) throw new Error(`ShareAcknowledge: ${answer.errorCode}`);
     const partitions = answer.responses.flatMap((topic) => topic.partitions);
     this.#noteAnswered(
@@ -138,7 +136,7 @@ class Worker {
   #decide({ partition, first, last, count }: Held): DecidedAcknowledgement[] {
     const releases = this.#random.next() < 0.05 ? 0.3 : 0;
     const types = Array.from({ length: last - first + 1 }, (_, i) =>
-      isPoison(partition, first + i, this.#poison) || this.#random.next() < releases ? RELEASE : ACCEPT,
+      isPoison(partition, first + i, this.#task.poison) || this.#random.next() < releases ? RELEASE : ACCEPT,
     );
     const isUniform = types.every((type) => type === types[0]);
     return [{ partition, first, last, count, types: isUniform ? [types[0]!] : types }];
@@ -148,7 +146,7 @@ class Worker {
   async #end(): Promise<void> {
     if (this.#member.sessionEpoch === 0) return;
     this.#member.sessionEpoch = -1;
-    await this.#member.fetch(this.#topicId, [], [], { maxWaitMs: 0 });
+    await this.#member.fetch(this.#task.topicId, [], [], { maxWaitMs: 0 });
     this.#member.sessionEpoch = 0;
     this.#waiting = [];
   }
@@ -207,17 +205,22 @@ function heldOf(partitions: readonly FetchedPartition[]): Held[] {
 }
 
 async function main(): Promise<void> {
-  const [address, topic, topicId, partitions, group, journalPath, seed, poison] = process.argv.slice(2) as string[];
+  const [address, topic, topicId, partitions, group, journalPath, seed, poison] = process.argv.slice(2) as [
+    ...[string, string, string, string],
+    ...[string, string, string, string],
+  ];
+  const all = Array.from({ length: Number(partitions) }, (_, index) => index);
+  const task = { topic, topicId, partitions: all, group, poison: Number(poison) };
   const random = seededRandom(Number(seed));
-  const journal = new Journal(journalPath!);
+  const journal = new Journal(journalPath);
   let stopping = false;
   process.once('SIGTERM', () => {
     stopping = true;
   });
   while (!stopping) {
     try {
-      using client = await WireClient.connect(endpointOf(address!));
-      await new Worker(client, [topic!, topicId!, partitions!, group!, poison!], journal, random).run(() => stopping);
+      using client = await WireClient.connect(endpointOf(address));
+      await new Worker(client, task, journal, random).run(() => stopping);
     } catch {
       // The broker is gone, or knows this session no more: whatever was held is for whoever gets it next.
       await pause(100);

@@ -67,6 +67,26 @@ function lease(records: Uint8Array): Slab {
 }
 
 describe('record pool', () => {
+  it.each([0, 2])('reads records back the same inline and in workers (%i)', async (workerThreads) => {
+    const opened = await open({ workerThreads });
+    const counts = [5_000, 20_000, 10, 30_000, 1, 25_000];
+    const slabs = counts.map((count) => {
+      const records = Array.from({ length: count }, (_, i) =>
+        encodeRecord({ key: `k${i}`, value: `${count}-${i}` }, i),
+      );
+      return lease(
+        buildBatch({ records: [], recordCount: count, payload: gzipSync(Buffer.concat(records)), attributes: 1 }),
+      );
+    });
+    const room = { maxBytes: 1000, maxRecordBytes: 1000 };
+    const reads = await Promise.all(
+      slabs.map((slab, i) => opened.readRecords(slab.bytes, { offsets: [0n, BigInt(counts[i]! - 1)], ...room })),
+    );
+    const values = reads.map(({ records }) => records.map(({ value }) => Buffer.from(value!).toString()));
+    expect(values).toEqual(counts.map((count) => (count === 1 ? ['1-0'] : [`${count}-0`, `${count}-${count - 1}`])));
+    for (const slab of slabs) slab.release();
+  });
+
   it('gives the same verdicts inline and in workers, each to its own caller', async () => {
     const opened = await open();
     const sizes = [1, 10, 100, 5_000, 20_000, 3, 50_000, 2];

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HostProcess } from '../server/host-process.ts';
-import { RecordingProxy } from './recording-proxy.ts';
+import { RecordingProxy, type Unanswered } from './recording-proxy.ts';
 
 export class BrokerBehindProxy {
   readonly data: string;
@@ -32,9 +32,11 @@ export class BrokerBehindProxy {
     return [...this.#output, this.#host?.output ?? ''].join('');
   }
 
-  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    await this.#stop(signal);
+  /** @returns what clients were waiting for when their connections ended */
+  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<Unanswered> {
+    const unanswered = await this.#stop(signal);
     await this.#start();
+    return unanswered;
   }
 
   async close(): Promise<void> {
@@ -48,13 +50,16 @@ export class BrokerBehindProxy {
     await this.proxy.accept(Number(this.#host.address.split(':').at(-1)));
   }
 
-  async #stop(signal: NodeJS.Signals): Promise<void> {
+  /** A broker that drains keeps its connections until it has ended. */
+  async #stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<Unanswered> {
     const host = this.#host!;
-    const ended = host.stop(signal);
-    if (signal === 'SIGKILL') await this.proxy.refuse();
-    const end = await ended;
-    if (signal !== 'SIGKILL') await this.proxy.refuse();
+    const stopped = host.stop(signal);
+    if (signal === 'SIGTERM') await stopped;
+    const unanswered = await this.proxy.refuse();
+    const end = await stopped;
     this.#output.push(host.output);
+    this.#host = undefined;
     if (end !== (signal === 'SIGKILL' ? signal : 0)) throw new Error(`the broker ended with ${end}:\n${this.output}`);
+    return unanswered;
   }
 }

@@ -59,41 +59,46 @@ const stored = new Map<string, number>();
 
 const say = (text: string): boolean => process.stderr.write(`${text}\n`);
 
-/** Lets every client's program run to its end, and the broker be restarted whenever all have come to a mark. */
+type Seconds = () => string;
+
+/** Restarts the broker whenever all programs have come to a mark, and lets them go on. */
+async function restartAtMarks(mode: string, programs: readonly TrafficProgram[], seconds: Seconds): Promise<void> {
+  for (const [index, signal] of RESTARTS.entries()) {
+    const atMark = async (program: TrafficProgram): Promise<void> => {
+      await program.stopped(index + 2, TIMEOUT_MS);
+      say(`${mode}: ${program.name} is at mark ${index + 1} after ${seconds()}`);
+    };
+    await Promise.all(programs.map(atMark));
+    const { produce, fetch } = await broker.restart(signal);
+    const unanswered = `with ${produce} Produce and ${fetch} Fetch requests unanswered`;
+    say(`${mode}: the broker got ${signal} ${unanswered}, and is back after ${seconds()}`);
+    for (const program of programs) program.goOn();
+  }
+}
+
+/** Lets every client's program run to its end, through the restarts. */
 async function runAll(mode: string, flagsOf: (client: Client) => TrafficFlags, reports: Map<string, TrafficReport>) {
   const start = performance.now();
-  const seconds = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
-  const common = {
-    mode,
-    address: broker.address,
-    base,
-    partitions: PARTITIONS,
-    records: RECORDS_PER_PARTITION,
-    marks: MARKS,
+  const seconds: Seconds = () => `${((performance.now() - start) / 1000).toFixed(1)} s`;
+  const content = { base, partitions: PARTITIONS, records: RECORDS_PER_PARTITION, marks: MARKS };
+  const programs = clients.map((client) => {
+    const flags = { mode, address: broker.address, client: client.name, ...content, ...flagsOf(client) };
+    return new TrafficProgram(client.name, client.program, flags);
+  });
+  const report = async (program: TrafficProgram): Promise<void> => {
+    const found = await program.report(TIMEOUT_MS);
+    reports.set(program.name, found);
+    say(`${mode}: ${program.name} ${found.version} is done with ${found.records} records after ${seconds()}`);
   };
-  const programs = clients.map(
-    (client) => new TrafficProgram(client.name, client.program, { ...common, client: client.name, ...flagsOf(client) }),
-  );
   try {
     await Promise.all(programs.map((program) => program.stopped(1, TIMEOUT_MS)));
     say(`${mode}: all are ready after ${seconds()}`);
     for (const program of programs) program.goOn();
-    for (const [index, signal] of RESTARTS.entries()) {
-      const atMark = async (program: TrafficProgram): Promise<void> => {
-        await program.stopped(index + 2, TIMEOUT_MS);
-        say(`${mode}: ${program.name} is at mark ${index + 1} after ${seconds()}`);
-      };
-      await Promise.all(programs.map(atMark));
-      await broker.restart(signal);
-      say(`${mode}: the broker got ${signal} and is back after ${seconds()}`);
-      for (const program of programs) program.goOn();
-    }
-    const report = async (program: TrafficProgram): Promise<void> => {
-      const found = await program.report(TIMEOUT_MS);
-      reports.set(program.name, found);
-      say(`${mode}: ${program.name} ${found.version} is done with ${found.records} records after ${seconds()}`);
-    };
+    await restartAtMarks(mode, programs, seconds);
     await Promise.all(programs.map(report));
+  } catch (error) {
+    say(`the broker's log ends:\n${broker.output.slice(-4000)}`);
+    throw error;
   } finally {
     await Promise.all(programs.map((program) => program.kill()));
   }

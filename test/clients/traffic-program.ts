@@ -48,7 +48,9 @@ export class TrafficProgram {
       this.#waiting = { stops, resolve };
       if (this.#stops >= stops) resolve();
     });
-    const early = this.#exited.then((end) => this.#fail(`ended with ${end}`));
+    const early = this.#exited.then((end) => {
+      throw this.#error(`ended with ${end}`);
+    });
     await this.#within(timeoutMs, Promise.race([reached, early]));
   }
 
@@ -59,7 +61,7 @@ export class TrafficProgram {
   /** What its last line reports. @throws Error with what it said unless it ends well in time */
   async report(timeoutMs: number): Promise<TrafficReport> {
     const end = await this.#within(timeoutMs, this.#exited);
-    if (end !== 0) this.#fail(`ended with ${end}`);
+    if (end !== 0) throw this.#error(`ended with ${end}`);
     return JSON.parse(this.#said.filter((line) => line.startsWith('{')).at(-1)!) as TrafficReport;
   }
 
@@ -71,14 +73,7 @@ export class TrafficProgram {
   async #within<T>(timeoutMs: number, what: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      const onTimeout = (): void => {
-        try {
-          this.#fail(`did not go on for ${timeoutMs / 1000} s`);
-        } catch (error) {
-          reject(error);
-        }
-      };
-      timer = setTimeout(onTimeout, timeoutMs);
+      timer = setTimeout(() => reject(this.#error(`did not go on for ${timeoutMs / 1000} s`)), timeoutMs);
     });
     try {
       return await Promise.race([what, late]);
@@ -87,7 +82,7 @@ export class TrafficProgram {
     }
   }
 
-  #fail(what: string): never {
-    throw new Error(`${this.name} ${what}; it said:\n${this.#said.join('').slice(-4000)}`);
+  #error(what: string): Error {
+    return new Error(`${this.name} ${what}; it said:\n${this.#said.join('').slice(-4000)}`);
   }
 }

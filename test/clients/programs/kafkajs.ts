@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import { compress, decompress } from '@mongodb-js/zstd';
 import kafkajs from 'kafkajs';
 import * as lz4 from 'lz4-napi';
-import { type TrafficArguments, totalRecords, trafficArguments } from './arguments.ts';
-import { contentOf, contentTopic, type Headers } from './content.ts';
-import { Pace } from './pace.ts';
-import { Verifier } from './verifier.ts';
+import type { TrafficArguments } from './arguments.ts';
+import { type ContentTopic, contentOf, contentTopic, type Headers } from './content.ts';
+import type { Pace } from './pace.ts';
+import { runTraffic } from './run-traffic.ts';
+import type { Verifier } from './verifier.ts';
 
 const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = kafkajs;
 const require = createRequire(import.meta.url);
@@ -55,25 +56,27 @@ const headersOfRead = (headers: kafkajs.IHeaders = {}): Headers =>
     [values].flat().map((value) => [key, value as Buffer | null] as const),
   );
 
-async function produce(traffic: TrafficArguments, pace: Pace): Promise<string> {
+/** What one request sends: the records of some sequences to every partition of a topic. */
+function messagesOf(topic: ContentTopic, sequences: readonly number[], traffic: TrafficArguments): kafkajs.Message[] {
+  return Array.from({ length: traffic.partitions }, (_, partition) =>
+    sequences.map((sequence) => {
+      const { key, value, headers, timestamp } = contentOf(topic, partition, sequence, traffic.baseTimestamp);
+      return { partition, key, value, headers: kafkajsHeaders(headers), timestamp: String(timestamp) };
+    }),
+  ).flat();
+}
+
+async function produce(traffic: TrafficArguments, pace: Pace): Promise<number> {
   const producer = client(traffic).producer({ idempotent: true, maxInFlightRequests: 1 });
   await producer.connect();
   await pace.ready();
-  const partitions = Array.from({ length: traffic.partitions }, (_, partition) => partition);
   const topics = traffic.topics.map(({ name, codec }) => ({ topic: contentTopic(name), compression: CODECS[codec]! }));
   let sent = 0;
   for (let first = 0; first < traffic.recordsPerPartition; first += SEND_RECORDS) {
-    const sequences = Array.from(
-      { length: Math.min(SEND_RECORDS, traffic.recordsPerPartition - first) },
-      (_, index) => first + index,
-    );
+    const length = Math.min(SEND_RECORDS, traffic.recordsPerPartition - first);
+    const sequences = Array.from({ length }, (_, index) => first + index);
     for (const { topic, compression } of topics) {
-      const messages = partitions.flatMap((partition) =>
-        sequences.map((sequence) => {
-          const { key, value, headers, timestamp } = contentOf(topic, partition, sequence, traffic.baseTimestamp);
-          return { partition, key, value, headers: kafkajsHeaders(headers), timestamp: String(timestamp) };
-        }),
-      );
+      const messages = messagesOf(topic, sequences, traffic);
       const answers = await producer.send({ topic: topic.name, acks: -1, compression, messages });
       for (const { partition, errorCode, baseOffset } of answers)
         if (errorCode !== 0 || Number(baseOffset) !== first)
@@ -83,10 +86,9 @@ async function produce(traffic: TrafficArguments, pace: Pace): Promise<string> {
     }
   }
   await producer.disconnect();
-  return JSON.stringify({ version, records: sent });
+  return sent;
 }
 
-/** Reads until all is read, or until the marks are past when there is still more than that to read. */
 async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace, isFirst: boolean): Promise<void> {
   const consumer = client(traffic).consumer({ groupId: traffic.group, sessionTimeout: 30_000, heartbeatInterval: 500 });
   await consumer.connect();
@@ -94,17 +96,23 @@ async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace
   if (isFirst) await pace.ready();
   const startedPast = pace.isPastMarks;
   const isDone = (): boolean => verifier.records === verifier.total || pace.isPastMarks !== startedPast;
+  const check = (
+    { topic, partition }: kafkajs.Batch,
+    { key, value, headers, timestamp, offset }: kafkajs.KafkaMessage,
+  ) =>
+    verifier.check(topic, partition, Number(offset), {
+      ...{ key, value, headers: headersOfRead(headers), timestamp: Number(timestamp) },
+    });
   await new Promise<void>((resolve, reject) => {
     const eachBatch = async ({ batch, heartbeat, resolveOffset }: kafkajs.EachBatchPayload): Promise<void> => {
-      for (const [index, { offset, key, value, headers, timestamp }] of batch.messages.entries()) {
+      for (const [index, message] of batch.messages.entries()) {
         if (isDone()) return resolve();
-        const read = { key, value, headers: headersOfRead(headers), timestamp: Number(timestamp) };
         try {
-          verifier.check(batch.topic, batch.partition, Number(offset), read);
+          check(batch, message);
         } catch (error) {
           return reject(error);
         }
-        resolveOffset(offset);
+        resolveOffset(message.offset);
         if (index % CHECK_RECORDS === 0) await pace.step(verifier.records, heartbeat);
       }
       if (isDone()) resolve();
@@ -115,17 +123,4 @@ async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace
   await consumer.disconnect();
 }
 
-async function main(): Promise<void> {
-  const traffic = trafficArguments(process.argv.slice(2));
-  const pace = new Pace(traffic.marks, totalRecords(traffic));
-  if (traffic.mode === 'produce') process.stdout.write(`${await produce(traffic, pace)}\n`);
-  else {
-    const verifier = new Verifier(traffic);
-    for (let isFirst = true; verifier.records < verifier.total; isFirst = false)
-      await consume(traffic, verifier, pace, isFirst);
-    process.stdout.write(`${verifier.report(version)}\n`);
-  }
-  pace.close();
-}
-
-await main();
+await runTraffic({ version, produce, consume });

@@ -2,7 +2,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { type TrafficArguments, totalRecords, trafficArguments } from './arguments.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TrafficArguments } from './arguments.ts';
 import {
   BLOCK_RECORDS,
   blockOf,
@@ -13,13 +14,16 @@ import {
   hasNulls,
   headersOf,
 } from './content.ts';
-import { Pace } from './pace.ts';
-import { type ReadRecord, Verifier } from './verifier.ts';
+import type { Pace } from './pace.ts';
+import { runTraffic } from './run-traffic.ts';
+import type { ReadRecord, Verifier } from './verifier.ts';
 
 const KEY_DELIMITER = '|';
 const WRITERS = 4;
 const STEP_RECORDS = 100;
 const CHECK_RECORDS = 500;
+/** Several of its commit intervals, and the longest time until it connects again. */
+const COMMIT_MS = 2000;
 
 const version = /Version ([0-9.]+)/.exec(execFileSync('kcat', ['-V'], { encoding: 'utf8' }))![1]!;
 
@@ -45,6 +49,18 @@ interface Run {
   readonly partition: number;
 }
 
+const NOTHING = Buffer.alloc(0);
+
+/** What kcat reads: a line a record. */
+function linesOf({ baseTimestamp }: TrafficArguments, { topic, partition }: Run, first: number, end: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let sequence = first; sequence < end; sequence++) {
+    const { key, value } = contentOf(topic, partition, sequence, baseTimestamp);
+    parts.push(key ?? NOTHING, Buffer.from(KEY_DELIMITER), value ?? NOTHING, Buffer.from('\n'));
+  }
+  return Buffer.concat(parts);
+}
+
 /** Writes one block; between steps the pace holds it. */
 async function writeBlock(
   traffic: TrafficArguments,
@@ -63,20 +79,16 @@ async function writeBlock(
   const end = ended(child);
   const last = Math.min((block + 1) * BLOCK_RECORDS, traffic.recordsPerPartition);
   for (let sequence = block * BLOCK_RECORDS; sequence < last; sequence += STEP_RECORDS) {
-    const lines: Buffer[] = [];
     const stepEnd = Math.min(sequence + STEP_RECORDS, last);
-    for (let each = sequence; each < stepEnd; each++) {
-      const { key, value } = contentOf(topic, partition, each, traffic.baseTimestamp);
-      lines.push(key ?? Buffer.alloc(0), Buffer.from(KEY_DELIMITER), value ?? Buffer.alloc(0), Buffer.from('\n'));
-    }
-    if (!child.stdin.write(Buffer.concat(lines))) await Promise.race([once(child.stdin, 'drain'), end]);
+    const lines = linesOf(traffic, run, sequence, stepEnd);
+    if (!child.stdin.write(lines)) await Promise.race([once(child.stdin, 'drain'), end]);
     await step(stepEnd - sequence);
   }
   child.stdin.end();
   await end;
 }
 
-async function produce(traffic: TrafficArguments, pace: Pace): Promise<string> {
+async function produce(traffic: TrafficArguments, pace: Pace): Promise<number> {
   await pace.ready();
   const runs: Run[] = traffic.topics.flatMap(({ name, codec }) =>
     Array.from({ length: traffic.partitions }, (_, partition) => ({ topic: contentTopic(name), codec, partition })),
@@ -95,7 +107,7 @@ async function produce(traffic: TrafficArguments, pace: Pace): Promise<string> {
       for (let block = 0; block < blocks; block++) await writeBlock(traffic, run, block, step);
   };
   await Promise.all(Array.from({ length: WRITERS }, write));
-  return JSON.stringify({ version, records: sent });
+  return sent;
 }
 
 const FORMAT = '%t %p %o %T %K %S %h\\n%k%s\\n';
@@ -105,6 +117,7 @@ interface ReadLine {
   readonly partition: number;
   readonly offset: number;
   readonly record: ReadRecord;
+  readonly sizeBytes: number;
 }
 
 function headersOfText(text: string): Headers {
@@ -115,37 +128,41 @@ function headersOfText(text: string): Headers {
   });
 }
 
-/** Cuts kcat's output, in FORMAT, into records. */
+/** The record that the bytes begin with, in FORMAT; undefined while some of it has not come. */
+function parseLine(bytes: Buffer): ReadLine | undefined {
+  const lineEnd = bytes.indexOf(10);
+  if (lineEnd < 0) return undefined;
+  const [topic, partition, offset, timestamp, keySize, valueSize, headers] = bytes
+    .toString('utf8', 0, lineEnd)
+    .split(' ');
+  const isNull = (size: string | undefined): boolean => Number(size) < 0;
+  const valueStart = lineEnd + 1 + Math.max(Number(keySize), 0);
+  const valueEnd = valueStart + Math.max(Number(valueSize), 0);
+  if (bytes.length <= valueEnd) return undefined;
+  const record = {
+    key: isNull(keySize) ? null : bytes.subarray(lineEnd + 1, valueStart),
+    value: isNull(valueSize) ? null : bytes.subarray(valueStart, valueEnd),
+    headers: headersOfText(headers ?? ''),
+    timestamp: Number(timestamp),
+  };
+  return { topic: topic!, partition: Number(partition), offset: Number(offset), record, sizeBytes: valueEnd + 1 };
+}
+
 async function* readLines(output: Readable): AsyncGenerator<ReadLine> {
-  let rest: Buffer = Buffer.alloc(0);
+  let bytes: Buffer = NOTHING;
   for await (const chunk of output) {
-    let bytes: Buffer = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    for (;;) {
-      const lineEnd = bytes.indexOf(10);
-      if (lineEnd < 0) break;
-      const [topic, partition, offset, timestamp, keySize, valueSize, headers] = bytes
-        .toString('utf8', 0, lineEnd)
-        .split(' ');
-      const key = Number(keySize);
-      const value = Number(valueSize);
-      const valueStart = lineEnd + 1 + Math.max(key, 0);
-      const end = valueStart + Math.max(value, 0) + 1;
-      if (bytes.length < end) break;
-      yield {
-        topic: topic!,
-        partition: Number(partition),
-        offset: Number(offset),
-        record: {
-          key: key < 0 ? null : bytes.subarray(lineEnd + 1, valueStart),
-          value: value < 0 ? null : bytes.subarray(valueStart, end - 1),
-          headers: headersOfText(headers ?? ''),
-          timestamp: Number(timestamp),
-        },
-      };
-      bytes = bytes.subarray(end);
+    bytes = Buffer.concat([bytes, chunk as Buffer]);
+    for (let line = parseLine(bytes); line; line = parseLine(bytes)) {
+      yield line;
+      bytes = bytes.subarray(line.sizeBytes);
     }
-    rest = bytes;
   }
+}
+
+/** Lets it commit what it has printed, now that the broker is back; then it prints and commits the rest, and leaves. */
+async function leave(child: ChildProcess): Promise<void> {
+  await sleep(COMMIT_MS);
+  child.kill('SIGTERM');
 }
 
 async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace, isFirst: boolean): Promise<void> {
@@ -153,15 +170,8 @@ async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace
     ...common(traffic),
     ...['-X', 'auto.offset.reset=earliest', '-X', 'auto.commit.interval.ms=200', '-X', 'queued.min.messages=1000'],
     // It prints its last records only when it ends, so that it must know their number.
-    ...[
-      '-c',
-      String(verifier.total - verifier.records),
-      '-f',
-      FORMAT,
-      '-G',
-      traffic.group,
-      ...traffic.topics.map(({ name }) => name),
-    ],
+    ...['-c', `${verifier.total - verifier.records}`, '-f', FORMAT],
+    ...['-G', traffic.group, ...traffic.topics.map(({ name }) => name)],
   ]);
   const end = ended(child);
   if (isFirst) await pace.ready();
@@ -172,23 +182,9 @@ async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace
     if (isStopping) continue;
     if (verifier.records % CHECK_RECORDS === 0) await pace.step(verifier.records);
     isStopping = pace.isPastMarks !== startedPast;
-    // It stops reading, prints and commits what it has, and leaves.
-    if (isStopping) child.kill('SIGTERM');
+    if (isStopping) await leave(child);
   }
   await end;
 }
 
-async function main(): Promise<void> {
-  const traffic = trafficArguments(process.argv.slice(2));
-  const pace = new Pace(traffic.marks, totalRecords(traffic));
-  if (traffic.mode === 'produce') process.stdout.write(`${await produce(traffic, pace)}\n`);
-  else {
-    const verifier = new Verifier(traffic);
-    for (let isFirst = true; verifier.records < verifier.total; isFirst = false)
-      await consume(traffic, verifier, pace, isFirst);
-    process.stdout.write(`${verifier.report(version)}\n`);
-  }
-  pace.close();
-}
-
-await main();
+await runTraffic({ version, produce, consume });

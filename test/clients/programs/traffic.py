@@ -5,7 +5,7 @@ import threading
 import time
 
 import confluent_kafka
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 BLOCK_RECORDS = 1000
 STEP_RECORDS = 100
@@ -178,6 +178,21 @@ def check(message):
     state["timestamps"] = (state["timestamps"] + mixed(mixed(partition * 1000003 + offset) + (stamped & 0x7FFFFFFF) & MASK)) & MASK
 
 
+def commit(consumer):
+    """Closing commits too, but says nothing of a commit that failed because the broker has just been away."""
+    deadline = time.time() + 60
+    while True:
+        try:
+            consumer.commit(asynchronous=False)
+            return
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError._NO_OFFSET:
+                return
+            if time.time() > deadline:
+                fail(f"offsets cannot be committed: {error}")
+            time.sleep(0.2)
+
+
 def consume():
     conf = {
         **common,
@@ -202,6 +217,7 @@ def consume():
                 check(message)
             records += len(messages)
             pace.step(records)
+        commit(consumer)
         consumer.close()
     return {"records": records, "topics": read}
 

@@ -3,6 +3,7 @@
  * compressions and four partitions a topic, with a kill −9 and a SIGTERM of the broker in the middle of writing and again in
  * the middle of reading. The programs compare every record (programs/arguments.ts); the stored codec is read from segments.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
@@ -21,6 +22,8 @@ const RECORDS_PER_PARTITION = RECORDS / CODECS.length / PARTITIONS;
 /** What the broker gets when all clients have come to a mark. */
 const RESTARTS = ['SIGKILL', 'SIGTERM'] as const;
 const MARKS = '0.25,0.6';
+/** How long producers go on after a mark before the broker is restarted. */
+const FULL_SPEED_MS = 150;
 const TIMEOUT_MS = 240_000;
 /** Clients send a batch as it is when its codec would make it larger. */
 const TOO_SMALL_TO_COMPRESS_BYTES = 600;
@@ -61,23 +64,41 @@ const say = (text: string): boolean => process.stderr.write(`${text}\n`);
 
 type Seconds = () => string;
 
-/** Restarts the broker whenever all programs have come to a mark, and lets them go on. */
-async function restartAtMarks(mode: string, programs: readonly TrafficProgram[], seconds: Seconds): Promise<void> {
+/**
+ * Restarts the broker whenever all programs have come to a mark: producers at full speed, consumers before they go on, since
+ * they leave their group after the last mark, and a commit that finds no broker is nothing to read on from.
+ */
+async function restartAtMarks(
+  mode: 'produce' | 'consume',
+  programs: readonly TrafficProgram[],
+  seconds: Seconds,
+): Promise<void> {
   for (const [index, signal] of RESTARTS.entries()) {
     const atMark = async (program: TrafficProgram): Promise<void> => {
       await program.stopped(index + 2, TIMEOUT_MS);
       say(`${mode}: ${program.name} is at mark ${index + 1} after ${seconds()}`);
     };
+    const goOn = (): void => {
+      for (const program of programs) program.goOn();
+    };
     await Promise.all(programs.map(atMark));
+    if (mode === 'produce') {
+      goOn();
+      await sleep(FULL_SPEED_MS);
+    }
     const { produce, fetch } = await broker.restart(signal);
     const unanswered = `with ${produce} Produce and ${fetch} Fetch requests unanswered`;
     say(`${mode}: the broker got ${signal} ${unanswered}, and is back after ${seconds()}`);
-    for (const program of programs) program.goOn();
+    if (mode === 'consume') goOn();
   }
 }
 
 /** Lets every client's program run to its end, through the restarts. */
-async function runAll(mode: string, flagsOf: (client: Client) => TrafficFlags, reports: Map<string, TrafficReport>) {
+async function runAll(
+  mode: 'produce' | 'consume',
+  flagsOf: (client: Client) => TrafficFlags,
+  reports: Map<string, TrafficReport>,
+) {
   const start = performance.now();
   const seconds: Seconds = () => `${((performance.now() - start) / 1000).toFixed(1)} s`;
   const content = { base, partitions: PARTITIONS, records: RECORDS_PER_PARTITION, marks: MARKS };

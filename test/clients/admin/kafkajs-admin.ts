@@ -1,6 +1,6 @@
 /** The admin scenario (admin.test.ts) with kafkajs. */
 import { once } from 'node:events';
-import { ConfigResourceTypes, type Consumer, Kafka, logLevel } from 'kafkajs';
+import { type Admin, ConfigResourceTypes, type Consumer, Kafka, logLevel } from 'kafkajs';
 import type { AdminAnswers, AdminScenario } from './admin-scenario.ts';
 
 interface KafkajsError {
@@ -47,28 +47,13 @@ async function readAll(consumer: Consumer, topic: string, records: number): Prom
   await ended;
 }
 
-export async function kafkajsAdmin({ address, topic, group, base, records }: AdminScenario): Promise<AdminAnswers> {
-  const kafka = new Kafka({
-    clientId: topic,
-    brokers: [address],
-    logLevel: logLevel.NOTHING,
-    retry: { retries: 2 },
-  });
-  const admin = kafka.admin();
-  await admin.connect();
-  const create = (configEntries: { name: string; value: string }[], name = topic) =>
+type Configs = { name: string; value: string }[];
+
+async function topicSteps(admin: Admin, topic: string) {
+  const create = (configEntries: Configs, name = topic) =>
     admin.createTopics({ topics: [{ topic: name, numPartitions: 3, configEntries }] });
-  const topicResource = { type: ConfigResourceTypes.TOPIC, name: topic };
-  const alter = (configEntries: { name: string; value: string }[]) =>
-    admin.alterConfigs({ validateOnly: false, resources: [{ ...topicResource, configEntries }] });
-  const retention = async (): Promise<string> => {
-    const resources = [{ ...topicResource, configNames: ['retention.ms'] }];
-    const answer = await admin.describeConfigs({ includeSynonyms: false, resources });
-    return answer.resources[0]!.configEntries[0]!.configValue;
-  };
   const partitions = async () => (await admin.fetchTopicMetadata({ topics: [topic] })).topics[0]!.partitions;
   const grow = (count: number) => admin.createPartitions({ topicPartitions: [{ topic, count }] });
-
   await create([{ name: 'retention.ms', value: '3600000' }]);
   const createdAgain = (await create([])) ? 'none' : 'TOPIC_ALREADY_EXISTS';
   const unknownConfig = await errorOf(create([{ name: 'retention.mss', value: '1' }], 'bad'));
@@ -77,13 +62,27 @@ export async function kafkajsAdmin({ address, topic, group, base, records }: Adm
   await grow(4);
   const grown = (await partitions()).length;
   const fewer = await errorOf(grow(2));
+  return { createdAgain, unknownConfig, listed, partitions: before.length, leader: before[0]!.leader, grown, fewer };
+}
+
+async function configSteps(admin: Admin, topic: string) {
+  const resource = { type: ConfigResourceTypes.TOPIC, name: topic };
+  const alter = (configEntries: Configs) =>
+    admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
+  const retention = async (): Promise<string> => {
+    const resources = [{ ...resource, configNames: ['retention.ms'] }];
+    const answer = await admin.describeConfigs({ includeSynonyms: false, resources });
+    return answer.resources[0]!.configEntries[0]!.configValue;
+  };
   const retentions = [await retention()];
   await alter([{ name: 'retention.ms', value: '7200000' }]);
   retentions.push(await retention());
   await alter([]);
   retentions.push(await retention());
-  const badConfig = await errorOf(alter([{ name: 'retention.ms', value: 'abc' }]));
+  return { retentions, badConfig: await errorOf(alter([{ name: 'retention.ms', value: 'abc' }])) };
+}
 
+async function offsetSteps(kafka: Kafka, admin: Admin, { topic, base, records }: AdminScenario) {
   const producer = kafka.producer();
   await producer.connect();
   const messages = [0, 1, 2, 3].flatMap((partition) =>
@@ -93,62 +92,71 @@ export async function kafkajsAdmin({ address, topic, group, base, records }: Adm
   await producer.disconnect();
   const ends = await admin.fetchTopicOffsets(topic);
   const at = await admin.fetchTopicOffsetsByTimestamp(topic, base + 5000);
+  return {
+    earliest: numbers(ends.map(({ partition, low }) => ({ partition, value: low }))),
+    latest: numbers(ends.map(({ partition, high }) => ({ partition, value: high }))),
+    at: numbers(at.map(({ partition, offset }) => ({ partition, value: offset }))),
+  };
+}
 
+async function groupSteps(kafka: Kafka, admin: Admin, { topic, group, records }: AdminScenario) {
+  const offsets = async (): Promise<number[]> => {
+    const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
+    return numbers(found!.partitions.map(({ partition, offset }) => ({ partition, value: offset })));
+  };
   const consumer = kafka.consumer({ groupId: group });
   await readAll(consumer, topic, 4 * records);
   const [described] = (await admin.describeGroups([group])).groups;
   const nonEmpty = await errorOf(admin.deleteGroups([group]));
   await consumer.disconnect();
-  const offsets = async (): Promise<number[]> => {
-    const [found] = await admin.fetchOffsets({ groupId: group, topics: [topic] });
-    return numbers(found!.partitions.map(({ partition, offset }) => ({ partition, value: offset })));
-  };
   const committed = await offsets();
-  await admin.setOffsets({
-    groupId: group,
-    topic,
-    partitions: [
-      { partition: 0, offset: '0' },
-      { partition: 1, offset: '5' },
-    ],
-  });
+  const wanted = ['0', '5'].map((offset, partition) => ({ partition, offset }));
+  await admin.setOffsets({ groupId: group, topic, partitions: wanted });
   const reset = await offsets();
   const groupListed = (await admin.listGroups()).groups.some(({ groupId }) => groupId === group);
   await admin.deleteGroups([group]);
   const groupGone = await errorOf(admin.deleteGroups([group]));
+  const { state, members } = described!;
+  return { state, members: members.length, nonEmpty, committed, reset, groupListed, groupGone };
+}
 
+async function deletionSteps(admin: Admin, topic: string) {
   const deleteRecords = (partition: number, offset: string) =>
     admin.deleteTopicRecords({ topic, partitions: [{ partition, offset }] });
   await deleteRecords(0, '4');
   await deleteRecords(1, '-1');
-  const lowWatermarks = numbers(
-    (await admin.fetchTopicOffsets(topic)).map(({ partition, low }) => ({ partition, value: low })),
-  );
+  const ends = await admin.fetchTopicOffsets(topic);
+  const lowWatermarks = numbers(ends.map(({ partition, low }) => ({ partition, value: low })));
   const beyond = await errorOf(deleteRecords(2, '99'));
-
-  const cluster = await admin.describeCluster();
-  const acls = await errorOf(
-    admin.describeAcls({ resourceType: 1, resourcePatternType: 1, operation: 1, permissionType: 1 }),
-  );
   await admin.deleteTopics({ topics: [topic] });
-  const unknownTopic = await errorOf(admin.deleteTopics({ topics: [topic] }));
-  await admin.disconnect();
+  return { lowWatermarks, beyond, unknownTopic: await errorOf(admin.deleteTopics({ topics: [topic] })) };
+}
+
+async function clusterSteps(admin: Admin) {
+  const { clusterId, controller, brokers } = await admin.describeCluster();
+  const everything = { resourceType: 1, resourcePatternType: 1, operation: 1, permissionType: 1 };
   return {
-    ...{ createdAgain, unknownConfig, listed, partitions: before.length, leader: before[0]!.leader, grown, fewer },
-    ...{ retentions, badConfig },
-    earliest: numbers(ends.map(({ partition, low }) => ({ partition, value: low }))),
-    latest: numbers(ends.map(({ partition, high }) => ({ partition, value: high }))),
-    at: numbers(at.map(({ partition, offset }) => ({ partition, value: offset }))),
-    ...{
-      state: described!.state,
-      members: described!.members.length,
-      nonEmpty,
-      committed,
-      reset,
-      groupListed,
-      groupGone,
-    },
-    ...{ lowWatermarks, beyond, clusterId: cluster.clusterId, controller: cluster.controller!, acls, unknownTopic },
-    brokers: cluster.brokers.map(({ nodeId, host, port }) => `${nodeId}@${host}:${port}`),
+    clusterId,
+    controller: controller!,
+    brokers: brokers.map(({ nodeId, host, port }) => `${nodeId}@${host}:${port}`),
+    acls: await errorOf(admin.describeAcls(everything)),
   };
+}
+
+export async function kafkajsAdmin(scenario: AdminScenario): Promise<AdminAnswers> {
+  const { address, topic } = scenario;
+  const options = { clientId: topic, brokers: [address], logLevel: logLevel.NOTHING, retry: { retries: 2 } };
+  const kafka = new Kafka(options);
+  const admin = kafka.admin();
+  await admin.connect();
+  const answers = {
+    ...(await topicSteps(admin, topic)),
+    ...(await configSteps(admin, topic)),
+    ...(await offsetSteps(kafka, admin, scenario)),
+    ...(await groupSteps(kafka, admin, scenario)),
+    ...(await clusterSteps(admin)),
+    ...(await deletionSteps(admin, topic)),
+  };
+  await admin.disconnect();
+  return answers;
 }

@@ -79,7 +79,7 @@ describe('shoal', () => {
       'shoal: --node-id is "x"; an integer from 0 to 2147483647 is needed\nshoal serve --help shows how\n',
     ],
     [
-      ['serve', '--storage', 'gs://user:secret@b'],
+      ['serve', '--listen', '127.0.0.1:0', '--storage', 'gs://user:secret@b'],
       'shoal: --storage gs://…: not known; s3://BUCKET/PREFIX or a folder is\nshoal serve --help shows how\n',
     ],
   ])('refuses %j with exit code 2 and a way on', async (args, stderr) => {

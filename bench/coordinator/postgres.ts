@@ -74,7 +74,7 @@ async function benchCommits(bench: BenchContext, url: string): Promise<void> {
     unit: 'batches/s',
     amount: batches,
     subject,
-    baselines: { 'bare-insert': bare, 'bare-insert-a-row-a-batch': bareBatches },
+    baselines: { 'bare-insert': bareBatches, 'bare-insert-merged': bare },
     same: () => true,
     roundMs: bench.smoke ? 2 : 100,
   });

@@ -14,6 +14,8 @@ export interface Query {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly unknown[];
+  /** How long the client waits, milliseconds, where that is not the connection's own deadline. */
+  readonly query_timeout?: number;
 }
 
 /** One connection, inside a transaction or not. */

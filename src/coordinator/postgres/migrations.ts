@@ -9,6 +9,9 @@ import { KEEPING_FUNCTIONS } from './keeping-functions.ts';
 import { LOOKUP_FUNCTIONS } from './lookup-functions.ts';
 import { COMMITS_BY_LOG, FORGOTTEN_FILES, TABLES } from './tables.ts';
 
+/** A migration may rewrite a large table; the deadlines of a session, meant for commits, would make that impossible for ever. */
+const MIGRATION_TIMEOUT_MS = 3_600_000;
+
 const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG, FORGOTTEN_FILES];
 
 /** Functions are no data: each version brings its own, all of them. */
@@ -31,7 +34,8 @@ export async function migrate(client: Queryable, schema: string): Promise<void> 
   const found = Number(rows[0]?.version ?? 0);
   if (found > MIGRATIONS.length) throw newer(schema, found);
   if (found === MIGRATIONS.length) return;
-  for (const migration of MIGRATIONS.slice(found)) await client.query(migration);
+  await client.query(`SET LOCAL statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
+  for (const text of MIGRATIONS.slice(found)) await client.query({ text, query_timeout: MIGRATION_TIMEOUT_MS });
   await client.query(DROP_FUNCTIONS);
   await client.query(FUNCTIONS);
   await client.query('DELETE FROM schema_version');

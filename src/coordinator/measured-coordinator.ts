@@ -1,7 +1,8 @@
 /**
- * A coordinator that is measured: how long its operations take, how they fail, how many batches a commit has. The
- * coordinator stays its opener's to close.
+ * A coordinator that is measured: how long its operations take, how they fail, how many batches a commit has; and whose
+ * failures are logged, since clients are answered with an error code alone. The coordinator stays its opener's to close.
  */
+import type { Logger } from '../common/logger.ts';
 import type { Meter } from '../common/metrics.ts';
 import type { Time } from '../common/time.ts';
 import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
@@ -9,10 +10,19 @@ import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } fr
 /** What asks nothing of the store: subscriptions, the list that every coordinator keeps in memory, the end. */
 const NOT_MEASURED: ReadonlySet<string | symbol> = new Set(['onChange', 'listTopics', 'close', Symbol.asyncDispose]);
 
+/** A store that is down fails each request: one line an operation in this time says it. */
+const LOG_INTERVAL_MS = 10_000;
+
 type Method = (...args: unknown[]) => unknown;
 
-export function measuredCoordinator(coordinator: DisklessCoordinator, meter: Meter, time: Time): DisklessCoordinator {
-  const measure = new CoordinatorMeasure(meter, time);
+export interface Observers {
+  readonly meter: Meter;
+  readonly time: Time;
+  readonly logger: Logger;
+}
+
+export function measuredCoordinator(coordinator: DisklessCoordinator, observers: Observers): DisklessCoordinator {
+  const measure = new CoordinatorMeasure(observers);
   const methods = new Map<string | symbol, Method>();
   return new Proxy(coordinator, {
     get(target, name) {
@@ -32,10 +42,12 @@ export function measuredCoordinator(coordinator: DisklessCoordinator, meter: Met
 class CoordinatorMeasure {
   readonly #meter: Meter;
   readonly #time: Time;
+  readonly #logger: Logger;
 
-  constructor(meter: Meter, time: Time) {
+  constructor({ meter, time, logger }: Observers) {
     this.#meter = meter;
     this.#time = time;
+    this.#logger = logger;
   }
 
   method(operation: string, method: Method): Method {
@@ -48,6 +60,7 @@ class CoordinatorMeasure {
       unit: '{operation}',
       description: 'Operations of the Diskless Coordinator that failed as a whole, by kind.',
     });
+    const noteFailure = this.#failures(operation);
     const noteRequest = operation === 'commitFile' ? this.#commits() : () => {};
     return async (...args) => {
       const startMs = this.#time.monotonicMs();
@@ -57,10 +70,26 @@ class CoordinatorMeasure {
       } catch (error) {
         const kind = error instanceof CoordinatorError ? error.kind : 'unexpected';
         errors.add(1, { operation, 'error.type': kind });
+        noteFailure(kind, error);
         throw error;
       } finally {
         duration.record((this.#time.monotonicMs() - startMs) / 1e3, attributes);
       }
+    };
+  }
+
+  /** Logs what an operator can do something about; other kinds are answers to who asked. */
+  #failures(operation: string): (kind: string, error: unknown) => void {
+    let loggedMs = Number.NEGATIVE_INFINITY;
+    let failures = 0;
+    return (kind, error) => {
+      if (kind !== 'unavailable' && kind !== 'no-space' && kind !== 'unexpected') return;
+      failures += 1;
+      const nowMs = this.#time.monotonicMs();
+      if (nowMs - loggedMs < LOG_INTERVAL_MS) return;
+      this.#logger.warn({ operation, failures, error: String(error) }, `the coordinator failed: ${operation}`);
+      loggedMs = nowMs;
+      failures = 0;
     };
   }
 

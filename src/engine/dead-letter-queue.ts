@@ -98,8 +98,14 @@ export class DeadLetterQueue {
     this.#options = options;
     // One for each batch that waits to be tried again.
     setMaxListeners(0, this.#closing.signal);
-    this.#copied = options.meter.createCounter('diskless.share.dead_letters.copied', { unit: '{record}' });
-    this.#lost = options.meter.createCounter('diskless.share.dead_letters.lost', { unit: '{record}' });
+    this.#copied = options.meter.createCounter('diskless.share.dead_letters.copied', {
+      unit: '{record}',
+      description: 'Records copied to a dead-letter queue.',
+    });
+    this.#lost = options.meter.createCounter('diskless.share.dead_letters.lost', {
+      unit: '{record}',
+      description: 'Records archived without a copy in the dead-letter queue that their group names.',
+    });
   }
 
   /** Counts since construction. */

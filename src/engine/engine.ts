@@ -107,11 +107,11 @@ export async function openEngine(
 }
 
 /** Storage and coordinator, measured where there is somebody who reads it. */
-function measured({ objectStorage, coordinator, meter, time = systemTime }: EngineComponents) {
-  if (!meter) return { objectStorage, coordinator };
+function measured({ objectStorage, coordinator, meter, logger, time = systemTime }: EngineComponents) {
+  const observers = { meter: meter ?? noopMeter, logger: logger ?? silentLogger, time };
   return {
-    objectStorage: measuredObjectStorage(objectStorage, meter, time),
-    coordinator: measuredCoordinator(coordinator, meter, time),
+    objectStorage: meter ? measuredObjectStorage(objectStorage, meter, time) : objectStorage,
+    coordinator: meter || logger ? measuredCoordinator(coordinator, observers) : coordinator,
   };
 }
 

@@ -200,7 +200,11 @@ class RunningServer implements KafkaServer {
     const listener = (): Endpoint => this.listener;
     return {
       engine,
-      coordinator: measuredCoordinator(options.coordinator, registryMeter(metrics), this.#time),
+      coordinator: measuredCoordinator(options.coordinator, {
+        meter: registryMeter(metrics),
+        time: this.#time,
+        logger: this.#logger,
+      }),
       topics: new BrokerTopics(engine),
       nodeId: options.nodeId ?? 0,
       rack: options.rack ?? null,

@@ -8,7 +8,6 @@ export interface CommandEntry {
 }
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
-  explain: { summary: 'say what a fetch would do and cost', load: () => import('./explain.ts') },
   serve: { summary: 'run a broker that any Kafka client can use', load: () => import('./serve.ts') },
   groups: { summary: 'list the groups of a running broker', load: () => import('./groups.ts') },
   share: {
@@ -16,5 +15,6 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: () => import('./share.ts'),
   },
   doctor: { summary: 'check the database, and what is stored against it', load: () => import('./doctor.ts') },
+  explain: { summary: 'say what a fetch would do and cost', load: () => import('./explain.ts') },
   dump: { summary: 'print the record batches in a file, and what is wrong with them', load: () => import('./dump.ts') },
 };

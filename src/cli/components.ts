@@ -101,7 +101,13 @@ async function openPostgres(connectionString: string, logger: Logger): Promise<D
     throw new UsageError('--coordinator: postgres://USER@HOST:PORT/DATABASE expected');
   }
   const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
-  return openPostgresCoordinator({ connectionString, logger });
+  try {
+    return await openPostgresCoordinator({ connectionString, logger });
+  } catch (error) {
+    if (!(error instanceof CoordinatorError)) throw error;
+    const { host, pathname } = new URL(connectionString);
+    throw new CliError(`cannot use the database ${host}${pathname} as coordinator: ${error.message}`);
+  }
 }
 
 /** Files of two folders were mixed: their offsets and segments would be, too. */

@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { RecordBatchReport } from '../kernel.ts';
 import { CliError, type Command, UsageError } from './command.ts';
-import { describeFlags, parseFlags } from './flags.ts';
+import { describeFlags, parseCommandLine } from './flags.ts';
 import { findBatchRange, readBatches } from './record-file.ts';
 
 const flags = {
@@ -23,9 +23,9 @@ ${describeFlags(flags)}
 export const command: Command = {
   help,
   run: async (args) => {
-    const isFlag = (arg: string): boolean => arg.startsWith('-') && arg !== '-';
-    const { json } = parseFlags(flags, args.filter(isFlag), process.env);
-    const [path, ...more] = args.filter((arg) => !isFlag(arg));
+    const { words, values } = parseCommandLine(flags, args, process.env);
+    const { json } = values;
+    const [path, ...more] = words;
     if (path === undefined) throw new UsageError('a file is needed: shoal dump FILE');
     if (more.length > 0) throw new UsageError(`one file at a time; unexpected argument ${more[0]}`);
     return dump(path, json ? jsonLine : textBlock, json);

@@ -9,7 +9,7 @@ import { explainFetch, explanationJson, explanationText } from '../fetch/explain
 import { fetchSettings } from '../fetch/fetch-settings.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { openComponents } from './components.ts';
-import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
+import { describeFlags, type FlagValues, parseCommandLine } from './flags.ts';
 
 const flags = {
   data: { value: 'FOLDER', help: 'The data folder of a broker that is not running.', defaultText: './shoal-data' },
@@ -39,9 +39,7 @@ ${describeFlags(flags)}
 export const command: Command = {
   help,
   run: async (args) => {
-    const flagsFrom = args.findIndex((arg) => arg.startsWith('--'));
-    const words = flagsFrom < 0 ? args : args.slice(0, flagsFrom);
-    const values = parseFlags(flags, args.slice(words.length), process.env);
+    const { words, values } = parseCommandLine(flags, args, process.env);
     const target = readTarget(words);
     process.stdout.write(`${await explain(target, values)}\n`);
     return 0;

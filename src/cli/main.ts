@@ -2,6 +2,7 @@
 import { closest } from '../common/closest.ts';
 import { CliError, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { namingVariable } from './flags.ts';
 import { packageVersion } from './version.ts';
 
 const NAME_WIDTH = 10;
@@ -27,9 +28,10 @@ export async function main(args: readonly string[]): Promise<number> {
     return await run(args);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    process.stderr.write(`shoal: ${error.message}\n`);
-    if (error instanceof UsageError)
+    if (error instanceof UsageError) {
+      process.stderr.write(`shoal: ${namingVariable(error.message, args, process.env)}\n`);
       process.stderr.write(`shoal ${commands[args[0]!] ? `${args[0]} ` : ''}--help shows how\n`);
+    } else process.stderr.write(`shoal: ${error.message}\n`);
     return error.exitCode;
   }
 }

@@ -8,6 +8,7 @@ import type { ResponseRead } from '../protocol/api.ts';
 import { describeInFlightRecords } from '../protocol/messages/describe-in-flight-records.ts';
 import { describeShareGroupOffsets } from '../protocol/messages/describe-share-group-offsets.ts';
 import { shareGroupDescribe } from '../protocol/messages/share-group-describe.ts';
+import { CliError } from './command.ts';
 import { type KafkaClient, requireNone } from './kafka-client.ts';
 
 export interface ShareGroupReport {
@@ -67,8 +68,10 @@ const STATES = ['available', 'acquired', 'acknowledged', 'archiving', 'archived'
 export async function readShareGroup(client: KafkaClient, groupId: string): Promise<ShareGroupReport> {
   const described = await client.call(shareGroupDescribe, { groupIds: [groupId], includeAuthorizedOperations: false });
   const group = described.groups[0]!;
-  const hint = group.errorCode === Errors.GROUP_ID_NOT_FOUND ? '; shoal groups lists those that there are' : '';
-  requireNone(group.errorCode, `${group.errorMessage ?? ''}${hint}`, `share group ${groupId}`);
+  if (group.errorCode === Errors.GROUP_ID_NOT_FOUND) {
+    throw new CliError(`${groupId} is not a share group of this broker; shoal groups lists those that there are`);
+  }
+  requireNone(group.errorCode, group.errorMessage, `share group ${groupId}`);
   const offsets = await client.call(describeShareGroupOffsets, { groups: [{ groupId, topics: null }] });
   requireNone(offsets.groups[0]!.errorCode, offsets.groups[0]!.errorMessage, `offsets of ${groupId}`);
   const tracked = await client.callUnadvertised(describeInFlightRecords, { groupId, maxRuns: MAX_RUNS });

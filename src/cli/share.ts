@@ -1,7 +1,7 @@
 /** `shoal share describe GROUP`: a share group of a running broker, down to the locks on single records. */
 import { bootstrapEndpoint, bootstrapFlags } from './bootstrap.ts';
 import { type Command, UsageError } from './command.ts';
-import { describeFlags, parseFlags } from './flags.ts';
+import { describeFlags, parseCommandLine } from './flags.ts';
 import { KafkaClient } from './kafka-client.ts';
 import { readShareGroup } from './share-group-report.ts';
 import { shareGroupText } from './share-group-text.ts';
@@ -33,9 +33,8 @@ ${describeFlags(bootstrapFlags)}
 export const command: Command = {
   help,
   run: async (args) => {
-    const flagsFrom = args.findIndex((arg) => arg.startsWith('--'));
-    const words = flagsFrom < 0 ? args : args.slice(0, flagsFrom);
-    const { bootstrap, json } = parseFlags(bootstrapFlags, args.slice(words.length), process.env);
+    const { words, values } = parseCommandLine(bootstrapFlags, args, process.env);
+    const { bootstrap, json } = values;
     const [verb, groupId] = words;
     if (verb !== 'describe') {
       const given = verb === undefined ? 'a verb is needed' : `unknown verb ${verb}`;

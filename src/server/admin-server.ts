@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from '../common/logger.ts';
 import type { MetricsRegistry } from '../common/metrics-registry.ts';
 import type { Endpoint } from './broker.ts';
 import type { HealthReport, HostHealth } from './host-health.ts';
-import { checkListener, formatEndpoint, listenProblem } from './listener.ts';
+import { checkExposure, formatEndpoint, listenProblem } from './listener.ts';
 
 export interface AdminServerOptions {
   readonly listen: Endpoint;
@@ -40,7 +40,7 @@ interface Page {
 /** @throws ListenError when it cannot listen there, or must not */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
   const { listen, insecure = false, logger = silentLogger } = options;
-  checkListener(listen, listen, insecure);
+  checkExposure(listen, insecure);
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS },
     (request, response) => void answer(options, logger, request, response),

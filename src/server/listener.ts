@@ -28,19 +28,23 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/**
- * Without TLS and SASL, only loopback is listened on unless the caller insists. @throws ListenError
- */
-export function checkListener(listen: Endpoint, advertised: Endpoint | undefined, insecure: boolean): void {
+/** Without TLS and SASL, only loopback is listened on unless the caller insists. @throws ListenError */
+export function checkExposure(listen: Endpoint, insecure: boolean): void {
   if (!isLoopback(listen.host) && !insecure) {
     throw new ListenError(
       `${formatEndpoint(listen)} can be reached by others, and there is neither encryption nor authentication yet: ` +
         'listen on 127.0.0.1, or allow it with --insecure in a network you trust',
     );
   }
-  if (WILDCARDS.has(listen.host) && !advertised) {
+}
+
+/** For a listener of Kafka clients, who must also be told an address that they can connect to. @throws ListenError */
+export function checkListener(listen: Endpoint, advertised: Endpoint | undefined, insecure: boolean): void {
+  checkExposure(listen, insecure);
+  const told = advertised ?? listen;
+  if (WILDCARDS.has(told.host)) {
     throw new ListenError(
-      `${formatEndpoint(listen)} is no address that clients can connect to: name one with --advertised-listener HOST:PORT`,
+      `${formatEndpoint(told)} is no address that clients can connect to: name one with --advertised-listener HOST:PORT`,
     );
   }
 }

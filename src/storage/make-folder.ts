@@ -5,7 +5,10 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Makes a folder and its parents; the first one that was missing, or undefined when all were there. @throws ErrnoException */
+/**
+ * Makes a folder and its parents; the first one that was missing, or undefined when all were there.
+ * @throws ErrnoException, ENOTDIR when something else has the name
+ */
 export async function makeFolder(path: string): Promise<string | undefined> {
   try {
     return await makeOne(path);
@@ -22,8 +25,8 @@ async function makeOne(path: string): Promise<string | undefined> {
     await mkdir(path);
     return path;
   } catch (error) {
-    const exists = (error as NodeJS.ErrnoException).code === 'EEXIST' && (await stat(path)).isDirectory();
-    if (!exists) throw error;
-    return undefined;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if ((await stat(path)).isDirectory()) return undefined;
+    throw Object.assign(new Error(`${path} is no folder`, { cause: error }), { code: 'ENOTDIR' });
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/command.ts';
-import { describeFlags, type Flags, parseFlags } from '../../src/cli/flags.ts';
+import { describeFlags, type Flags, namingVariable, parseCommandLine, parseFlags } from '../../src/cli/flags.ts';
 import { closest } from '../../src/common/closest.ts';
 
 const flags = {
@@ -27,11 +27,34 @@ describe('parseFlags', () => {
     [['--liste', 'x'], 'unknown flag --liste; did you mean --listen?'],
     [['--elephant'], 'unknown flag --elephant'],
     [['--listen'], '--listen needs a value: --listen HOST:PORT'],
+    [['--listen', '--insecure'], '--listen needs a value: --listen HOST:PORT'],
+    [['-x'], 'unknown flag --x'],
     [['--insecure=yes'], '--insecure takes no value'],
     [['there'], 'unexpected argument there'],
   ])('refuses %j', (args, message) => {
     expect(() => parseFlags(flags, args, {})).toThrow(UsageError);
     expect(() => parseFlags(flags, args, {})).toThrow(message);
+  });
+
+  it('takes flags and words in any order, and values that begin with a dash', () => {
+    const values = { listen: 'x', 'node-id': '-1', insecure: true };
+    for (const args of [
+      ['--listen', 'x', 'topic', '--node-id', '-1', '0', '--insecure', '-5'],
+      ['topic', '0', '-5', '--insecure', '--node-id=-1', '--listen=x'],
+      ['--insecure', '--listen', 'x', '--node-id', '-1', '--', 'topic', '0', '-5'],
+    ]) {
+      expect(parseCommandLine(flags, args, {})).toEqual({ words: ['topic', '0', '-5'], values });
+    }
+    expect(parseCommandLine(flags, ['--', '--listen'], {}).words).toEqual(['--listen']);
+  });
+
+  it('names the variable where the value came from it', () => {
+    const env = { SHOAL_NODE_ID: 'x', SHOAL_LISTEN: '' };
+    expect(namingVariable('--node-id is "x"', [], env)).toBe('SHOAL_NODE_ID is "x"');
+    expect(namingVariable('--node-id is "y"', ['--node-id', 'y'], env)).toBe('--node-id is "y"');
+    expect(namingVariable('--node-id is "y"', ['--node-id=y'], env)).toBe('--node-id is "y"');
+    expect(namingVariable('--listen is odd', [], env)).toBe('--listen is odd');
+    expect(namingVariable('a file is needed', [], env)).toBe('a file is needed');
   });
 
   it('refuses a switch whose variable is neither true nor false', () => {

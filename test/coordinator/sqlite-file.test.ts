@@ -117,6 +117,20 @@ describe('SQLite database file', () => {
     }
   });
 
+  it('is refused with one line when it cannot be written', () => {
+    const causes = [
+      Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' }),
+      Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }),
+      Object.assign(new Error('attempt to write a readonly database'), { code: 'ERR_SQLITE_ERROR', errcode: 8 }),
+      Object.assign(new Error('unable to open database file'), { code: 'ERR_SQLITE_ERROR', errcode: 14 }),
+    ];
+    for (const cause of causes) {
+      expect((asRefusal('/x/coordinator.db', cause) as Error).message).toBe(
+        `/x/coordinator.db cannot be opened for writing (${cause.message}); make the file and its folder writable, or use a copy that is`,
+      );
+    }
+  });
+
   it('is refused with one line when its folder is missing', async () => {
     path = join(folder, 'missing', 'coordinator.db');
     await expect(open()).rejects.toThrow(/ENOENT|cannot be opened/);

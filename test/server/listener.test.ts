@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   advertisedEndpoint,
+  checkExposure,
   checkListener,
   formatEndpoint,
   ListenError,
@@ -36,6 +37,10 @@ describe('listener', () => {
   it('wants an address that clients can use when it listens everywhere', () => {
     expect(() => checkListener({ host: '0.0.0.0', port: 1 }, undefined, true)).toThrow('--advertised-listener');
     expect(() => checkListener({ host: '0.0.0.0', port: 1 }, { host: 'me', port: 1 }, true)).not.toThrow();
+    expect(() => checkListener({ host: '127.0.0.1', port: 1 }, { host: '::', port: 9 }, true)).toThrow(
+      '[::]:9 is no address that clients can connect to',
+    );
+    expect(() => checkExposure({ host: '0.0.0.0', port: 1 }, true)).not.toThrow();
     expect(advertisedEndpoint({ host: '0.0.0.0', port: 77 }, { host: 'me', port: 0 })).toEqual({
       host: 'me',
       port: 77,

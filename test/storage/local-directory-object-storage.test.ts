@@ -93,9 +93,11 @@ describe('LocalDirectoryObjectStorage', () => {
   it('cannot open a folder whose path is a file', async () => {
     const path = newPath();
     await writeFile(path, '');
-    const error = await failure(LocalDirectoryObjectStorage.open(join(path, 'x')));
-    expect(error.kind).toBe('denied');
-    expect(error.message).toMatch(/^cannot use folder \S+ as object storage: a file stands .*$/);
+    for (const folder of [path, join(path, 'x')]) {
+      const error = await failure(LocalDirectoryObjectStorage.open(folder));
+      expect(error.kind).toBe('denied');
+      expect(error.message).toMatch(/^cannot use folder \S+ as object storage: a file stands .*$/);
+    }
   });
 
   it('maps every file system error to a kind, in one line', () => {

@@ -95,7 +95,20 @@ export function toCoordinatorError(error: unknown): CoordinatorError {
   if (error instanceof CoordinatorError) return error;
   const message = error instanceof Error ? error.message || error.constructor.name : String(error);
   if (sqlState(error) === '53100') return new CoordinatorError('no-space', `PostgreSQL's disk is full: ${message}`);
-  return new CoordinatorError('unavailable', `PostgreSQL: ${message}`, { cause: error });
+  return new CoordinatorError('unavailable', `PostgreSQL: ${message}${adviceOn(error)}`, { cause: error });
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there; start it, or correct host and port',
+  ENOTFOUND: 'there is no such host',
+  '28P01': 'correct user and password (PGPASSWORD, or in the URL)',
+  '28000': 'let this user in (pg_hba.conf), or name another',
+  '3D000': 'create the database, or name another',
+};
+
+function adviceOn(error: unknown): string {
+  const advice = ADVICE[String((error as { code?: unknown } | null)?.code)];
+  return advice === undefined ? '' : `; ${advice}`;
 }
 
 export class Connections {

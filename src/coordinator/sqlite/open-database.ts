@@ -100,15 +100,19 @@ function migrate(path: string, database: SqlDatabase): void {
   if (found < MIGRATIONS.length) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** An error of SQLite as one line for a person. */
+/** An error of SQLite, or of the file system, as one line for a person. */
 export function asRefusal(path: string, error: unknown): unknown {
   if (error instanceof DatabaseRefused) return error;
-  const message = (error as Error).message;
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return notWritable(path, message);
   switch (sqliteResultCode(error)) {
     case 5:
       return new DatabaseRefused(`${path} is in use by another process; stop it first`);
     case 10:
       return new DatabaseRefused(`${path}: ${message}; see whether the disk is full or failing, and start again`);
+    case 8:
+    case 14:
+      return notWritable(path, message);
     case 13:
       return new DatabaseRefused(`${path}: the disk is full; make room and start again`);
     case 11:
@@ -119,6 +123,13 @@ export function asRefusal(path: string, error: unknown): unknown {
     default:
       return new DatabaseRefused(`${path} cannot be opened: ${message}`);
   }
+}
+
+/** A write-ahead log is written to even by who only reads. */
+function notWritable(path: string, message: string): DatabaseRefused {
+  return new DatabaseRefused(
+    `${path} cannot be opened for writing (${message}); make the file and its folder writable, or use a copy that is`,
+  );
 }
 
 /** @throws DatabaseRefused; the file is untouched then, but for being created where there was none */

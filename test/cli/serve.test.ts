@@ -73,7 +73,14 @@ describe('shoal', () => {
       ['serve', '--listen', 'nowhere'],
       'shoal: --listen: "nowhere" is not HOST:PORT, for example 127.0.0.1:9092 or [::1]:9092\nshoal serve --help shows how\n',
     ],
-    [['serve', '--node-id', '-1'], 'shoal: --node-id needs a value: --node-id N\nshoal serve --help shows how\n'],
+    [
+      ['serve', '--node-id', '-1'],
+      'shoal: --node-id is "-1"; an integer from 0 to 2147483647 is needed\nshoal serve --help shows how\n',
+    ],
+    [
+      ['serve', '--node-id', '--insecure'],
+      'shoal: --node-id needs a value: --node-id N\nshoal serve --help shows how\n',
+    ],
     [
       ['serve', '--node-id=x'],
       'shoal: --node-id is "x"; an integer from 0 to 2147483647 is needed\nshoal serve --help shows how\n',

@@ -1,9 +1,11 @@
 /**
- * The client processes of a soak: of each kind one producer and two members of its group, each with a journal of its own.
+ * The client processes of a soak: of each kind one producer and two members of its group, each with a journal of its own
+ * and, next to it, a log: what the process writes to stderr.
  * One that is killed is followed by another incarnation with a new name. Whoever starts a fleet stops it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -42,6 +44,8 @@ export interface FleetOptions {
   /** Records a second of each kind's producer. */
   readonly rate: number;
   readonly seed: number;
+  /** What librdkafka is to log besides warnings, as its setting of that name takes it. */
+  readonly debug: string;
 }
 
 /** One place in the fleet, taken by one process after another. */
@@ -76,15 +80,16 @@ export class Client {
   }
 
   start(): void {
-    const { address, folder, topics, rate, seed } = this.#options;
+    const { address, folder, topics, rate, seed, debug } = this.#options;
     const incarnation = this.journals.length;
     const name = `${this.kind}.${this.mode[0]}${this.#slot}-${incarnation}`;
     const journal = join(folder, `${name}.journal`);
     this.journals.push(journal);
     const [command, ...before] = this.#program;
     const seedOfIt = seed + this.#slot * 1000 + incarnation;
-    const args = argumentsFor({ mode: this.mode, address, name, topics, journal, rate, seed: seedOfIt });
+    const args = argumentsFor({ mode: this.mode, address, name, topics, journal, rate, seed: seedOfIt, debug });
     const child = spawn(command, [...before, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stderr.pipe(createWriteStream(join(folder, `${name}.log`)));
     this.#child = child;
     this.#said = [];
     for (const stream of [child.stdout, child.stderr]) {

@@ -38,7 +38,9 @@ and trims topics, and has a process of its own verify what came of it.
                    (default 90; a dead member of the consumer protocol is
                    missed after 45)
   --seed N         seed of the order of disturbances (default: random, printed)
-  --keep           leave the journals and the data where they are
+  --debug CONTEXTS what librdkafka's clients log besides warnings, as its
+                   setting debug takes it (cgrp,topic,fetch)
+  --keep           leave the clients' journals and logs, and the data
 `;
 
 const { values } = parseArgs({
@@ -49,6 +51,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '150' },
     bound: { type: 'string', default: '90' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+    debug: { type: 'string', default: '' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -229,10 +232,19 @@ async function main(): Promise<number> {
     await using cluster = await Cluster.start(join(folder, 'data'), seed);
     const topics = new Topics(cluster.address);
     await topics.create();
+    if (found.has('librdkafka')) await topics.commitBeginning('soak-librdkafka');
     await using verifier = new VerifierProcess();
     const { address } = cluster;
     await verifier.ask({ command: 'watch', address, topics: TOPICS.map(({ name }) => name) });
-    const options = { address, folder: join(folder, 'journals'), topics: TOPICS, rate: Number(values.rate), seed };
+    const { debug } = values;
+    const options = {
+      address,
+      folder: join(folder, 'journals'),
+      topics: TOPICS,
+      rate: Number(values.rate),
+      seed,
+      debug,
+    };
     await using fleet = Fleet.start(found, options);
     process.once('SIGINT', () => {
       fleet.abandon();

@@ -65,6 +65,27 @@ export class Topics {
     return turn;
   }
 
+  /**
+   * Commits the beginning of the topics that stay for a group without members. Where nothing is committed, librdkafka looks
+   * for the beginning; when the answer is late and the partition was revoked meanwhile, it (2.16.0) drops that as outdated,
+   * looks once more and goes to the beginning: of a partition that it has lost, or has again with a committed offset. Where
+   * something is committed it never looks, so that every rewind of these topics is one that the host told it to make.
+   */
+  commitBeginning(groupId: string): Promise<void> {
+    const topics = [KEPT, TRIMMED].map(({ name, partitions }) => ({
+      name,
+      partitions: Array.from({ length: partitions }, (_, partitionIndex) => {
+        return { partitionIndex, committedOffset: 0n, committedMetadata: '' };
+      }),
+    }));
+    return this.#again(async () => {
+      using client = await this.#connect();
+      const answer = await client.call(apis.offsetCommit, 8, { groupId, topics });
+      const codes = answer.topics.flatMap(({ partitions }) => partitions.map(({ errorCode }) => errorCode));
+      if (codes.some((code) => code !== 0)) throw new Error(`OffsetCommit of ${groupId} answered ${codes}`);
+    });
+  }
+
   /** Whether the host has DeleteRecords. */
   async hasDeleteRecords(): Promise<boolean> {
     using client = await this.#connect();

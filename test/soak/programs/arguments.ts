@@ -1,7 +1,8 @@
 /**
  * How the soak's client programs (kafkajs.ts, librdkafka.py, Soak.java) are called: NAME=VALUE each of mode (produce or
  * consume), address, name (KIND.INCARNATION), topics (NAME:PARTITIONS,…), journal (a file to append to; journal.ts says
- * what), and for a producer rate (records a second) and seed. SIGTERM ends one: a producer waits for its answers, a consumer
+ * what), debug (what librdkafka is to log on stderr besides warnings, as its setting of that name takes it; may be empty),
+ * and for a producer rate (records a second) and seed. SIGTERM ends one: a producer waits for its answers, a consumer
  * leaves its group, `soak-KIND`. Errors that clients live with are written down and lived with.
  */
 export interface ProgramArguments {
@@ -12,6 +13,7 @@ export interface ProgramArguments {
   readonly journal: string;
   readonly rate: number;
   readonly seed: number;
+  readonly debug: string;
 }
 
 export interface ProgramTopic {
@@ -36,6 +38,7 @@ export function programArguments(argv: readonly string[]): ProgramArguments {
     journal: value('journal'),
     rate: Number(value('rate')),
     seed: Number(value('seed')),
+    debug: value('debug'),
   };
 }
 

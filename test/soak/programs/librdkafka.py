@@ -18,7 +18,9 @@ given = dict(argument.split("=", 1) for argument in sys.argv[1:])
 name = given["name"]
 topics = [(topic.split(":")[0], int(topic.split(":")[1])) for topic in given["topics"].split(",")]
 journal = os.open(given["journal"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-common = {"bootstrap.servers": given["address"], "client.id": name, "log_level": 0, "reconnect.backoff.max.ms": 1000}
+common = {"bootstrap.servers": given["address"], "client.id": name, "log_level": 4, "reconnect.backoff.max.ms": 1000}
+if given["debug"]:
+    common.update({"debug": given["debug"], "log_level": 7})
 stopping = False
 
 

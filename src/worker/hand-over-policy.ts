@@ -1,20 +1,22 @@
 /**
  * What runs inline and what goes to a worker: the one place that decides, from estimates of CPU time.
  *
- * A hand-over costs 60–90 µs of the two threads' time, as much as a CRC over a megabyte, and every task in it a few
- * of copying arguments and results, as much as validating 4 KiB. So small tasks always run on the main thread, larger ones go
- * to the workers in groups worth several hundred microseconds, and the main thread never spends more than a bounded time
+ * A hand-over costs 60–90 µs of the two threads' time, as much as a CRC over a megabyte, and every task in it 1 to 2 µs of
+ * promises and copies, as much as validating 4 KiB. So small tasks always run on the main thread, larger ones go to the
+ * workers in groups worth several hundred microseconds, and the main thread never spends more than a bounded time
  * on records in one turn of its event loop.
  */
 import { CODEC_MASK } from '../record/kernel-layout.ts';
 import type { CompressionType } from '../record/validation.ts';
 import type { RecordTask } from './messages.ts';
 
-/**
- * Below this a task is done on the main thread: handing it over gains nothing. That is any uncompressed batch up to 64 KiB;
- * checking it is bound by memory, which threads share, so that even two workers were slower in every mix measured.
- */
+/** Below this a task is done on the main thread: handing it over gains nothing. */
 export const WORTH_HANDING_OVER_US = 30;
+/**
+ * The same for what is not compressed, a batch of 700 KiB: checking it is bound by memory, which threads share, so that
+ * two workers were slower in every mix measured. Beyond it the main thread would be held up too long.
+ */
+const WORTH_HANDING_OVER_PLAIN_US = 300;
 /** What the main thread may spend on such small tasks in one turn of its event loop, microseconds. */
 export const SMALL_BUDGET_US = 4000;
 /**
@@ -53,12 +55,22 @@ export interface FirstBatch {
   readonly recordCount: number;
 }
 
+/** Whether a task of that estimate may wait for a worker, or is the main thread's in any case. */
+export function isWorthHandingOver(task: RecordTask, costUs: number, { attributes }: FirstBatch): boolean {
+  return costUs >= (isPlain(task, attributes) ? WORTH_HANDING_OVER_PLAIN_US : WORTH_HANDING_OVER_US);
+}
+
 /** Estimated CPU microseconds. */
 export function estimateUs(task: RecordTask, { attributes, recordCount }: FirstBatch): number {
   if (task.kind === 'assign') return FIXED_US + task.size * US_PER_CRC_BYTE;
-  if ((attributes & CODEC_MASK) === 0 && !recompresses(task)) return FIXED_US + task.size * US_PER_RECORD_BYTE;
+  if (isPlain(task, attributes)) return FIXED_US + task.size * US_PER_RECORD_BYTE;
   const readUs = task.size * US_PER_COMPRESSED_BYTE + Math.max(0, recordCount) * US_PER_RECORD;
   return FIXED_US + readUs + (recompresses(task) ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
+}
+
+/** Nothing to decompress and nothing to compress. */
+function isPlain(task: RecordTask, attributes: number): boolean {
+  return task.kind === 'assign' || ((attributes & CODEC_MASK) === 0 && !recompresses(task));
 }
 
 function recompresses(task: RecordTask): boolean {

@@ -15,7 +15,7 @@ import { ATTRIBUTES, RECORD_COUNT, RECORDS } from '../record/kernel-layout.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
 import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
 import type { AssignedRun, AssignOffsetsOptions, ValidatedBatch, ValidationOptions } from '../record/validation.ts';
-import { estimateUs, type FirstBatch } from './hand-over-policy.ts';
+import { estimateUs, type FirstBatch, isWorthHandingOver } from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 import type { RecordPool, TimestampedOffset } from './record-pool.ts';
 import { runTask } from './record-tasks.ts';
@@ -147,7 +147,9 @@ class PiscinaRecordPool implements RecordPool {
 
   /** One promise for a task that ran inline: most do, and further ones would cost as much as the task. */
   async #run<T>(task: RecordTask, convert: (result: RecordTaskResult) => T): Promise<T> {
-    const started = this.#scheduler.run(task, estimateUs(task, this.#firstBatch(task)));
+    const first = this.#firstBatch(task);
+    const costUs = estimateUs(task, first);
+    const started = this.#scheduler.run(task, costUs, isWorthHandingOver(task, costUs, first));
     const result = started instanceof Promise ? await started : started;
     if (result.kind === 'failed') this.#logger.error({ task: task.kind, size: task.size }, result.message);
     return convert(result);

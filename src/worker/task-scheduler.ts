@@ -107,12 +107,16 @@ export class TaskScheduler {
   }
 
   /**
-   * The result itself when the task ran inline. @throws ApiError KAFKA_STORAGE_ERROR, at once when the pool is closed or
+   * The result itself when the task ran inline. `large`: whether it may go to a worker. @throws ApiError KAFKA_STORAGE_ERROR, at once when the pool is closed or
    * its queue full, as a rejection when the worker died.
    */
-  run(task: RecordTask, costUs: number): RecordTaskResult | Promise<RecordTaskResult> {
+  run(
+    task: RecordTask,
+    costUs: number,
+    large = costUs >= WORTH_HANDING_OVER_US,
+  ): RecordTaskResult | Promise<RecordTaskResult> {
     if (this.#closed) throw new ApiError('KAFKA_STORAGE_ERROR', 'the record pool is closed');
-    const queue = costUs < WORTH_HANDING_OVER_US ? this.#small : this.#large;
+    const queue = large ? this.#large : this.#small;
     if (!this.#options.threads || this.#fitsThisTurn(queue, costUs)) {
       return this.#runInline(task, costUs);
     }

@@ -84,7 +84,10 @@ async function runHistory(seed: number, tally: Tally): Promise<void> {
   const consume = async (isEnded: () => boolean): Promise<void> => {
     const next = partitions.map(() => 0n);
     const isDone = (): boolean => isEnded() && next.every((offset, i) => offset >= BigInt(written[i]!.length));
+    // Of fetches asked in calm the first may still share a read that was damaged, twice, before it.
+    let calmFetches = 0;
     for (let round = 0; !isDone(); round++) {
+      if (isCalm) calmFetches++;
       expect(round, `a consumer is stuck at ${next}`).toBeLessThan(3000);
       const order = partitions.map((_, i) => (i + round) % PARTITIONS);
       const controller = new AbortController();
@@ -114,7 +117,7 @@ async function runHistory(seed: number, tally: Tally): Promise<void> {
           next[i] = logStart[i]!;
           continue;
         }
-        if (isCalm && data.error !== Errors.NONE) expect(data.error).toBe(Errors.KAFKA_STORAGE_ERROR);
+        if (calmFetches > 1 && data.error !== Errors.NONE) expect(data.error).toBe(Errors.KAFKA_STORAGE_ERROR);
         expect([Errors.NONE, Errors.KAFKA_STORAGE_ERROR, Errors.CORRUPT_MESSAGE]).toContain(data.error);
         for (const { offset, value } of readRecords(data.records)) {
           if (offset < asked[i]!) continue; // the batch that holds the fetch offset begins before it

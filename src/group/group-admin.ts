@@ -42,46 +42,31 @@ export interface NamedPartitions extends TopicPartitions {
   readonly topicName: string;
 }
 
-export interface ConsumerMemberDescription {
+export interface MemberDescription {
   readonly memberId: string;
-  readonly instanceId: string | null;
   readonly rackId: string | null;
   readonly memberEpoch: number;
   readonly clientId: string;
   readonly clientHost: string;
   readonly subscribedTopicNames: readonly string[];
-  readonly subscribedTopicRegex: string | null;
   readonly assignment: readonly NamedPartitions[];
+}
+
+export interface ConsumerMemberDescription extends MemberDescription {
+  readonly instanceId: string | null;
+  readonly subscribedTopicRegex: string | null;
   readonly targetAssignment: readonly NamedPartitions[];
   readonly usesClassicProtocol: boolean;
 }
 
-export interface ConsumerGroupDescription {
+/** A group of the consumer protocol or a share group. */
+export interface GroupDescription<M extends MemberDescription> {
   readonly groupId: string;
   readonly state: string;
   readonly groupEpoch: number;
   readonly assignmentEpoch: number;
   readonly assignorName: string;
-  readonly members: readonly ConsumerMemberDescription[];
-}
-
-export interface ShareMemberDescription {
-  readonly memberId: string;
-  readonly rackId: string | null;
-  readonly memberEpoch: number;
-  readonly clientId: string;
-  readonly clientHost: string;
-  readonly subscribedTopicNames: readonly string[];
-  readonly assignment: readonly NamedPartitions[];
-}
-
-export interface ShareGroupDescription {
-  readonly groupId: string;
-  readonly state: string;
-  readonly groupEpoch: number;
-  readonly assignmentEpoch: number;
-  readonly assignorName: string;
-  readonly members: readonly ShareMemberDescription[];
+  readonly members: readonly M[];
 }
 
 export interface GroupAdminComponents {
@@ -131,7 +116,7 @@ export class GroupAdmin {
   }
 
   /** undefined when there is no such group, or it is not of the consumer protocol. */
-  describeConsumer(groupId: string): ConsumerGroupDescription | undefined {
+  describeConsumer(groupId: string): GroupDescription<ConsumerMemberDescription> | undefined {
     const group = this.#registry.find(groupId);
     if (group?.type !== 'consumer') return undefined;
     return {
@@ -145,7 +130,7 @@ export class GroupAdmin {
   }
 
   /** undefined when there is no such group, or it is not a share group. */
-  describeShare(groupId: string): ShareGroupDescription | undefined {
+  describeShare(groupId: string): GroupDescription<MemberDescription> | undefined {
     const group = this.#registry.find(groupId);
     if (group?.type !== 'share') return undefined;
     const members = [...group.members].map(({ previousMemberEpoch: _, assigned, ...member }) => {

@@ -1,9 +1,8 @@
 import { defineApi } from '../api.ts';
-import { array, arrayOf, bool, int8, int16, int32, string, struct, uuid } from '../schema.ts';
+import { array, arrayOf, bool, int8, int16, int32, string, struct } from '../schema.ts';
+import { namedTopicPartitions } from './topic-partitions.ts';
 
-const assignment = {
-  topicPartitions: array('0+', { topicId: uuid('0+'), topicName: string('0+'), partitions: arrayOf(int32, '0+') }),
-};
+const assignment = struct('0+', { topicPartitions: array('0+', namedTopicPartitions) });
 
 export const consumerGroupDescribe = defineApi({
   key: 69,
@@ -33,8 +32,8 @@ export const consumerGroupDescribe = defineApi({
         clientHost: string('0+'),
         subscribedTopicNames: arrayOf(string, '0+'),
         subscribedTopicRegex: string('0+', { nullable: '0+', default: null }),
-        assignment: struct('0+', assignment),
-        targetAssignment: struct('0+', assignment),
+        assignment,
+        targetAssignment: assignment,
         /** −1 not known, 0 classic, 1 consumer. */
         memberType: int8('1+', { default: -1, ignorable: true }),
       }),

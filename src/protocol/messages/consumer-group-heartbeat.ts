@@ -1,5 +1,6 @@
 import { defineApi } from '../api.ts';
-import { array, arrayOf, int16, int32, string, struct, uuid } from '../schema.ts';
+import { array, arrayOf, int16, int32, string, struct } from '../schema.ts';
+import { topicPartitions } from './topic-partitions.ts';
 
 /** KIP-848: the one request by which a member of a consumer group joins, reports, hears of its assignment and leaves. */
 export const consumerGroupHeartbeat = defineApi({
@@ -20,11 +21,7 @@ export const consumerGroupHeartbeat = defineApi({
     subscribedTopicNames: arrayOf(string, '0+', { nullable: '0+', default: null }),
     subscribedTopicRegex: string('1+', { nullable: '1+', default: null }),
     serverAssignor: string('0+', { nullable: '0+', default: null }),
-    topicPartitions: array(
-      '0+',
-      { topicId: uuid('0+'), partitions: arrayOf(int32, '0+') },
-      { nullable: '0+', default: null },
-    ),
+    topicPartitions: array('0+', topicPartitions, { nullable: '0+', default: null }),
   },
   response: {
     throttleTimeMs: int32('0+', { default: 0 }),
@@ -34,10 +31,6 @@ export const consumerGroupHeartbeat = defineApi({
     memberEpoch: int32('0+', { default: 0 }),
     heartbeatIntervalMs: int32('0+', { default: 0 }),
     /** Null when nothing has changed. */
-    assignment: struct(
-      '0+',
-      { topicPartitions: array('0+', { topicId: uuid('0+'), partitions: arrayOf(int32, '0+') }) },
-      { nullable: '0+', default: null },
-    ),
+    assignment: struct('0+', { topicPartitions: array('0+', topicPartitions) }, { nullable: '0+', default: null }),
   },
 });

@@ -1,6 +1,7 @@
 import { defineApi } from '../api.ts';
 import { array, bool, int8, int16, int32, int64, records, string, uuid } from '../schema.ts';
-import { acknowledgementBatches, currentLeader, nodeEndpoints, topicPartitions } from './share-fields.ts';
+import { acknowledgementBatches, currentLeader, nodeEndpoints } from './share-fields.ts';
+import { topicPartitions } from './topic-partitions.ts';
 
 /** KIP-932: acknowledges records and fetches others; version 2 adds the acquire mode and renewal (KIP-1206, KIP-1222). */
 export const shareFetch = defineApi({
@@ -25,7 +26,7 @@ export const shareFetch = defineApi({
       topicId: uuid('0+'),
       partitions: array('0+', { partitionIndex: int32('0+'), acknowledgementBatches }),
     }),
-    forgottenTopicsData: topicPartitions,
+    forgottenTopicsData: array('0+', topicPartitions),
   },
   response: {
     throttleTimeMs: int32('0+', { default: 0 }),

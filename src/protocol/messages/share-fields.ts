@@ -1,5 +1,5 @@
 /** What ShareFetch and ShareAcknowledge have in common. */
-import { array, arrayOf, int8, int32, int64, string, struct, uuid } from '../schema.ts';
+import { array, arrayOf, int8, int32, int64, string, struct } from '../schema.ts';
 
 /** In a request: what the member says of records that it holds. */
 export const acknowledgementBatches = array('0+', {
@@ -22,5 +22,3 @@ export const nodeEndpoints = array('0+', {
   port: int32('0+'),
   rack: string('0+', { nullable: '0+', default: null }),
 });
-
-export const topicPartitions = array('0+', { topicId: uuid('0+'), partitions: arrayOf(int32, '0+') });

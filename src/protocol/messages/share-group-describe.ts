@@ -1,5 +1,6 @@
 import { defineApi } from '../api.ts';
-import { array, arrayOf, bool, int16, int32, string, struct, uuid } from '../schema.ts';
+import { array, arrayOf, bool, int16, int32, string, struct } from '../schema.ts';
+import { namedTopicPartitions } from './topic-partitions.ts';
 
 export const shareGroupDescribe = defineApi({
   key: 77,
@@ -24,13 +25,7 @@ export const shareGroupDescribe = defineApi({
         clientId: string('0+'),
         clientHost: string('0+'),
         subscribedTopicNames: arrayOf(string, '0+'),
-        assignment: struct('0+', {
-          topicPartitions: array('0+', {
-            topicId: uuid('0+'),
-            topicName: string('0+'),
-            partitions: arrayOf(int32, '0+'),
-          }),
-        }),
+        assignment: struct('0+', { topicPartitions: array('0+', namedTopicPartitions) }),
       }),
       authorizedOperations: int32('0+', { default: -2147483648 }),
     }),

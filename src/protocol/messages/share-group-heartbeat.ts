@@ -1,6 +1,6 @@
 import { defineApi } from '../api.ts';
-import { arrayOf, int16, int32, string, struct } from '../schema.ts';
-import { topicPartitions } from './share-fields.ts';
+import { array, arrayOf, int16, int32, string, struct } from '../schema.ts';
+import { topicPartitions } from './topic-partitions.ts';
 
 /** KIP-932: the one request by which a member of a share group joins, reports, hears of its assignment and leaves. */
 export const shareGroupHeartbeat = defineApi({
@@ -26,6 +26,6 @@ export const shareGroupHeartbeat = defineApi({
     memberEpoch: int32('0+'),
     heartbeatIntervalMs: int32('0+'),
     /** Null when nothing has changed. */
-    assignment: struct('0+', { topicPartitions }, { nullable: '0+', default: null }),
+    assignment: struct('0+', { topicPartitions: array('0+', topicPartitions) }, { nullable: '0+', default: null }),
   },
 });

@@ -1,18 +1,25 @@
-/** The flags of commands that ask a running broker. */
-import type { Endpoint } from '../server/broker.ts';
-import { parseEndpoint } from '../server/listener.ts';
-import { UsageError } from './command.ts';
+/** What commands that ask a running broker have in common: their flags, and how they ask and print. */
+import { endpointFlag } from './endpoint-flag.ts';
+import type { FlagValues } from './flags.ts';
+import { KafkaClient } from './kafka-client.ts';
 
 export const bootstrapFlags = {
   bootstrap: { value: 'HOST:PORT', help: 'A running broker.', defaultText: '127.0.0.1:9092' },
   json: { help: 'Print JSON.' },
 } as const;
 
-/** @throws UsageError */
-export function bootstrapEndpoint(text = '127.0.0.1:9092'): Endpoint {
+/** Prints what `read` finds out, for people or as JSON. Resolves with the exit code. @throws CliError */
+export async function askBroker<R>(
+  { bootstrap, json }: FlagValues<typeof bootstrapFlags>,
+  read: (client: KafkaClient) => Promise<R>,
+  text: (report: R) => string,
+): Promise<number> {
+  const client = await KafkaClient.connect(endpointFlag('bootstrap', bootstrap ?? '127.0.0.1:9092'));
   try {
-    return parseEndpoint(text);
-  } catch (error) {
-    throw new UsageError(`--bootstrap: ${(error as Error).message}`);
+    const report = await read(client);
+    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
+    return 0;
+  } finally {
+    client.close();
   }
 }

@@ -3,10 +3,10 @@ import { consumerGroupDescribe } from '../protocol/messages/consumer-group-descr
 import { describeGroups } from '../protocol/messages/describe-groups.ts';
 import { listGroups } from '../protocol/messages/list-groups.ts';
 import { shareGroupDescribe } from '../protocol/messages/share-group-describe.ts';
-import { bootstrapEndpoint, bootstrapFlags } from './bootstrap.ts';
+import { askBroker, bootstrapFlags } from './bootstrap.ts';
 import type { Command } from './command.ts';
 import { describeFlags, parseFlags } from './flags.ts';
-import { KafkaClient, requireNone } from './kafka-client.ts';
+import { type KafkaClient, requireNone } from './kafka-client.ts';
 import { table } from './table.ts';
 
 const help = `Usage: shoal groups [flags]
@@ -25,17 +25,7 @@ ${describeFlags(bootstrapFlags)}
 
 export const command: Command = {
   help,
-  run: async (args) => {
-    const { bootstrap, json } = parseFlags(bootstrapFlags, args, process.env);
-    const client = await KafkaClient.connect(bootstrapEndpoint(bootstrap));
-    try {
-      const groups = await readGroups(client);
-      process.stdout.write(json ? `${JSON.stringify(groups, null, 2)}\n` : text(groups));
-      return 0;
-    } finally {
-      client.close();
-    }
-  },
+  run: async (args) => askBroker(parseFlags(bootstrapFlags, args, process.env), readGroups, text),
 };
 
 interface GroupLine {

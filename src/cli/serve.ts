@@ -8,12 +8,14 @@ import { systemTime } from '../common/time.ts';
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import { openEngine } from '../engine/engine.ts';
 import { type AdminServer, type AdminServerOptions, startAdminServer } from '../server/admin-server.ts';
+import type { Endpoint } from '../server/broker.ts';
 import { HostHealth } from '../server/host-health.ts';
 import { type KafkaServer, startKafkaServer } from '../server/kafka-server.ts';
-import { checkListener, ListenError, parseEndpoint, tryListener } from '../server/listener.ts';
+import { checkListener, ListenError, tryListener } from '../server/listener.ts';
 import { observeProcess } from '../server/process-metrics.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { type Components, isUrl, openComponents } from './components.ts';
+import { endpointFlag } from './endpoint-flag.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
 import { greeting } from './greeting.ts';
 import { onStopSignals } from './signals.ts';
@@ -221,8 +223,8 @@ function usesColours(stream: NodeJS.WriteStream): boolean {
 }
 
 interface ServeOptions {
-  readonly listen: ReturnType<typeof parseEndpoint>;
-  readonly advertisedListener: ReturnType<typeof parseEndpoint> | undefined;
+  readonly listen: Endpoint;
+  readonly advertisedListener: Endpoint | undefined;
   readonly data: string;
   readonly storage: string | undefined;
   readonly coordinator: string | undefined;
@@ -231,25 +233,18 @@ interface ServeOptions {
   readonly numPartitions: number;
   readonly autoCreateTopics: boolean;
   readonly commitIntervalMs: number;
-  readonly adminListen: ReturnType<typeof parseEndpoint> | undefined;
+  readonly adminListen: Endpoint | undefined;
   readonly insecure: boolean;
   readonly logLevel: string;
 }
 
 /** @throws UsageError that names the flag */
 function readOptions(values: ServeFlags): ServeOptions {
-  const endpoint = (flag: 'listen' | 'advertised-listener' | 'admin-listen', text: string) => {
-    try {
-      return parseEndpoint(text);
-    } catch (error) {
-      throw new UsageError(`--${flag}: ${(error as Error).message}`);
-    }
-  };
   const advertised = values['advertised-listener'];
   const admin = values['admin-listen'];
   return {
-    listen: endpoint('listen', values.listen ?? '127.0.0.1:9092'),
-    advertisedListener: advertised === undefined ? undefined : endpoint('advertised-listener', advertised),
+    listen: endpointFlag('listen', values.listen ?? '127.0.0.1:9092'),
+    advertisedListener: advertised === undefined ? undefined : endpointFlag('advertised-listener', advertised),
     data: values.data ?? './shoal-data',
     storage: values.storage,
     coordinator: values.coordinator,
@@ -258,7 +253,7 @@ function readOptions(values: ServeFlags): ServeOptions {
     numPartitions: integer('num-partitions', values['num-partitions'] ?? '1', 1, 10_000),
     autoCreateTopics: oneOf('auto-create-topics', values['auto-create-topics'] ?? 'true', ['true', 'false']) === 'true',
     commitIntervalMs: integer('commit-interval-ms', commitInterval(values), 0, 60_000),
-    adminListen: admin === undefined ? undefined : endpoint('admin-listen', admin),
+    adminListen: admin === undefined ? undefined : endpointFlag('admin-listen', admin),
     insecure: values.insecure,
     logLevel: oneOf('log-level', values['log-level'] ?? 'info', ['debug', 'info', 'warn', 'error']),
   };

@@ -1,8 +1,7 @@
 /** `shoal share describe GROUP`: a share group of a running broker, down to the locks on single records. */
-import { bootstrapEndpoint, bootstrapFlags } from './bootstrap.ts';
+import { askBroker, bootstrapFlags } from './bootstrap.ts';
 import { type Command, UsageError } from './command.ts';
 import { describeFlags, parseCommandLine } from './flags.ts';
-import { KafkaClient } from './kafka-client.ts';
 import { readShareGroup } from './share-group-report.ts';
 import { shareGroupText } from './share-group-text.ts';
 
@@ -34,20 +33,12 @@ export const command: Command = {
   help,
   run: async (args) => {
     const { words, values } = parseCommandLine(bootstrapFlags, args, process.env);
-    const { bootstrap, json } = values;
     const [verb, groupId] = words;
     if (verb !== 'describe') {
       const given = verb === undefined ? 'a verb is needed' : `unknown verb ${verb}`;
       throw new UsageError(`${given}; describe GROUP is what there is`);
     }
     if (words.length !== 2 || !groupId) throw new UsageError('one GROUP is needed: shoal share describe GROUP');
-    const client = await KafkaClient.connect(bootstrapEndpoint(bootstrap));
-    try {
-      const report = await readShareGroup(client, groupId);
-      process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : shareGroupText(report));
-      return 0;
-    } finally {
-      client.close();
-    }
+    return askBroker(values, (client) => readShareGroup(client, groupId), shareGroupText);
   },
 };

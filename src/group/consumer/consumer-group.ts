@@ -12,6 +12,7 @@ import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { StoredGroup } from '../../coordinator/group-store.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { GroupContext, GroupMachine, Instant } from '../group.ts';
+import { type Found, groupFull } from '../heartbeat-refusals.ts';
 import { Outbox, type Reply } from '../reply.ts';
 import type { TopicIndex } from '../topic-index.ts';
 import { assignors, DEFAULT_ASSIGNOR, preferredAssignor } from './assignors/index.ts';
@@ -19,7 +20,7 @@ import { type ConsumerGroupSnapshot, writeConsumerSnapshot } from './consumer-gr
 import { type ConsumerMember, isReconciledTo, newMember, STATIC_MEMBER_LEFT_EPOCH } from './consumer-member.ts';
 import { ConsumerMembers } from './consumer-members.ts';
 import { type ConsumerHeartbeatRequest, type ConsumerHeartbeatResult, heartbeatRefused } from './consumer-requests.ts';
-import { checkEpoch, type Found, restarted, subscribes, withRequest } from './heartbeat-report.ts';
+import { checkEpoch, restarted, subscribes, withRequest } from './heartbeat-report.ts';
 import { fromTopics, NO_PARTITIONS, type PartitionSet, sameSet, toTopics } from './partition-set.ts';
 import { reconcile } from './reconcile.ts';
 
@@ -168,12 +169,9 @@ export class ConsumerGroup implements GroupMachine {
     };
   }
 
-  #findMember(request: ConsumerHeartbeatRequest): Found {
+  #findMember(request: ConsumerHeartbeatRequest): Found<ConsumerMember> {
     const { memberId, memberEpoch, instanceId } = request;
-    if (this.isFullFor(memberId)) {
-      const limit = this.context.settings.groupConsumerMaxSize;
-      return { error: Errors.GROUP_MAX_SIZE_REACHED, message: `The group has its limit of ${limit} members.` };
-    }
+    if (this.isFullFor(memberId)) return groupFull(this.context.settings.groupConsumerMaxSize);
     if (memberEpoch === 0) return this.#joining(memberId === '' ? this.context.newMemberId('') : memberId, instanceId);
     const found = this.existing(memberId, instanceId);
     return 'error' in found ? found : checkEpoch(found.member, request);
@@ -183,7 +181,7 @@ export class ConsumerGroup implements GroupMachine {
     return this.members.size >= this.context.settings.groupConsumerMaxSize && !this.members.get(memberId);
   }
 
-  #joining(memberId: string, instanceId: string | null): Found {
+  #joining(memberId: string, instanceId: string | null): Found<ConsumerMember> {
     if (instanceId === null) {
       const again = this.members.get(memberId);
       // It says that it has given everything up, so that others may have it at once.
@@ -213,7 +211,7 @@ export class ConsumerGroup implements GroupMachine {
   }
 
   /** A member that must be there already; a static one under the id that its instance goes by. */
-  existing(memberId: string, instanceId: string | null): Found {
+  existing(memberId: string, instanceId: string | null): Found<ConsumerMember> {
     const member = instanceId === null ? this.members.get(memberId) : this.members.static(instanceId);
     if (!member) {
       const message = `${instanceId === null ? `Member ${memberId}` : `Instance id ${instanceId}`} is not in the group.`;

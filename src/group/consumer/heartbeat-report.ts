@@ -1,11 +1,8 @@
 /** What a heartbeat says of its member: whether it may, and what it changes. */
-import { type ErrorCode, Errors } from '../../common/errors.ts';
+import { epochFenced, type Found } from '../heartbeat-refusals.ts';
 import type { ConsumerMember } from './consumer-member.ts';
 import type { ConsumerHeartbeatRequest } from './consumer-requests.ts';
 import { fromTopics, isSubset, NO_PARTITIONS, sameSet } from './partition-set.ts';
-
-/** A member that a request is about, or why it cannot be. */
-export type Found = { readonly member: ConsumerMember } | { readonly error: ErrorCode; readonly message: string };
 
 /** A member that joins again has nothing; what it was told before does not hold any more. */
 export function restarted(member: ConsumerMember): ConsumerMember {
@@ -23,12 +20,14 @@ export function restarted(member: ConsumerMember): ConsumerMember {
  * The epoch must be the member's own. The one before is accepted while the member owns nothing that it should not: the
  * answer that told of the new one may have been lost.
  */
-export function checkEpoch(member: ConsumerMember, { memberEpoch, topicPartitions }: ConsumerHeartbeatRequest): Found {
+export function checkEpoch(
+  member: ConsumerMember,
+  { memberEpoch, topicPartitions }: ConsumerHeartbeatRequest,
+): Found<ConsumerMember> {
   if (memberEpoch === member.memberEpoch) return { member };
   const lost = memberEpoch === member.previousMemberEpoch && topicPartitions !== null;
   if (lost && isSubset(fromTopics(topicPartitions), member.assigned)) return { member };
-  const message = `Member epoch ${memberEpoch} is not ${member.memberEpoch}: abandon all partitions and rejoin.`;
-  return { error: Errors.FENCED_MEMBER_EPOCH, message };
+  return epochFenced(memberEpoch, member.memberEpoch);
 }
 
 export function subscribes({ subscribedTopicNames, subscribedTopicRegex }: ConsumerHeartbeatRequest): boolean {

@@ -17,6 +17,7 @@ import { heartbeatRefused } from '../consumer/consumer-requests.ts';
 import { NO_PARTITIONS, type PartitionSet, sameSet, toTopics } from '../consumer/partition-set.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { GroupContext, GroupMachine, Instant } from '../group.ts';
+import { epochFenced, type Found, groupFull, type Refusal } from '../heartbeat-refusals.ts';
 import { Outbox, type Reply } from '../reply.ts';
 import { subscriptionHash } from '../subscription-hash.ts';
 import type { TopicIndex } from '../topic-index.ts';
@@ -32,8 +33,6 @@ export interface ShareStart {
   readonly topicIdPartition: TopicIdPartition;
   readonly startOffset: number;
 }
-
-type Found = { readonly member: ShareMember } | { readonly error: ErrorCode; readonly message: string };
 
 export class ShareGroup implements GroupMachine {
   readonly type = 'share' as const;
@@ -161,17 +160,14 @@ export class ShareGroup implements GroupMachine {
     };
   }
 
-  #findMember({ memberId, memberEpoch }: ShareHeartbeatRequest): Found {
+  #findMember({ memberId, memberEpoch }: ShareHeartbeatRequest): Found<ShareMember> {
     const member = this.#members.get(memberId);
     const limit = this.#context.settings.groupShareMaxSize;
-    if (!member && this.#members.size >= limit) {
-      return { error: Errors.GROUP_MAX_SIZE_REACHED, message: `The group has its limit of ${limit} members.` };
-    }
+    if (!member && this.#members.size >= limit) return groupFull(limit);
     if (memberEpoch === 0) return { member: member ?? newShareMember(memberId) };
     if (!member) return unknownMember(memberId);
     if (memberEpoch === member.memberEpoch || memberEpoch === member.previousMemberEpoch) return { member };
-    const message = `Member epoch ${memberEpoch} is not ${member.memberEpoch}: abandon all partitions and rejoin.`;
-    return { error: Errors.FENCED_MEMBER_EPOCH, message };
+    return epochFenced(memberEpoch, member.memberEpoch);
   }
 
   #update(before: ShareMember, reported: ShareMember): ShareMember {
@@ -336,6 +332,6 @@ export class ShareGroup implements GroupMachine {
   }
 }
 
-function unknownMember(memberId: string): { error: ErrorCode; message: string } {
+function unknownMember(memberId: string): Refusal {
   return { error: Errors.UNKNOWN_MEMBER_ID, message: `Member ${memberId} is not in the group.` };
 }

@@ -73,11 +73,12 @@ export class ShareService {
     const invalid = checkRequest(request) || checkRenew(request) || this.#checkSize(request);
     if (invalid) return refused(Errors.INVALID_REQUEST, invalid, lockMs);
     const hasAcknowledgements = request.partitions.some(({ acknowledgements }) => acknowledgements.length > 0);
+    const asked = request.partitions.map(({ topicIdPartition }) => partitionKey(topicIdPartition));
     const outcome = this.#sessions.fetch({
       groupId: request.groupId,
       memberId: request.memberId,
       epoch: request.sessionEpoch,
-      added: request.partitions.map(({ topicIdPartition }) => partitionKey(topicIdPartition)),
+      added: asked,
       forgotten: request.forgotten.map(partitionKey),
       hasAcknowledgements,
     });
@@ -93,8 +94,7 @@ export class ShareService {
       return { ...refused(Errors.NONE, '', lockMs), partitions: answers(acknowledged, new Map()) };
     }
     const fetched = await this.#fetch(request, outcome.session, options.signal);
-    const added =
-      outcome.context === 'new' ? [] : request.partitions.map(({ topicIdPartition }) => partitionKey(topicIdPartition));
+    const added = outcome.context === 'new' ? [] : asked;
     for (const key of added) if (!fetched.data.has(key)) fetched.data.set(key, undefined);
     return {
       error: Errors.NONE,

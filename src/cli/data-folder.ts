@@ -74,13 +74,8 @@ async function manifestOf(path: string, { version, newClusterId }: DataFolderOpt
 /** Undefined when there is none. @throws CliError when it cannot be used */
 async function readManifest(path: string): Promise<Manifest | undefined> {
   const file = join(path, 'shoal.json');
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readFile(file, 'utf8').catch(absent);
+  if (text === undefined) return undefined;
   const manifest = parse(text);
   if (!manifest) throw new CliError(`${file} is damaged; restore it from a backup, or point --data elsewhere`);
   const { formatVersion, writtenBy } = manifest;

@@ -14,17 +14,17 @@ export interface PartitionQuestions<T, P, Q, R, A> {
 /** More than any client has reason to name at once: each costs the coordinator a look. */
 const MAX_PARTITIONS_PER_REQUEST = 100_000;
 
-/**
- * Element i belongs to topic i, and in it element j to its partition j.
- * @throws ApiError INVALID_REQUEST for too many partitions
- */
+/** Element i of `partitions` is those of topic i. @throws ApiError INVALID_REQUEST when they are too many together */
+export function refuseTooMany(partitions: readonly (readonly unknown[])[]): void {
+  const asked = partitions.reduce((sum, { length }) => sum + length, 0);
+  if (asked <= MAX_PARTITIONS_PER_REQUEST) return;
+  const message = `${asked} partitions stand in one request; at most ${MAX_PARTITIONS_PER_REQUEST} are allowed`;
+  throw new ApiError('INVALID_REQUEST', message);
+}
+
+/** Element i belongs to topic i, and in it element j to its partition j. */
 export async function answerPartitions<T, P, Q, R, A>(questions: PartitionQuestions<T, P, Q, R, A>): Promise<A[][]> {
   const { topics, partitionsOf, look, ask, answer } = questions;
-  const partitions = topics.reduce((sum, topic) => sum + partitionsOf(topic).length, 0);
-  if (partitions > MAX_PARTITIONS_PER_REQUEST) {
-    const message = `${partitions} partitions stand in one request; at most ${MAX_PARTITIONS_PER_REQUEST} are allowed`;
-    throw new ApiError('INVALID_REQUEST', message);
-  }
   const looked = topics.map((topic) =>
     partitionsOf(topic).map((partition) => ({ partition, ...look(topic, partition) })),
   );

@@ -5,7 +5,7 @@ import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { deleteRecords } from '../../protocol/messages/delete-records.ts';
 import { withinTimeout } from '../admin-timeout.ts';
-import { answerPartitions } from '../answer-partitions.ts';
+import { answerPartitions, refuseTooMany } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 
@@ -19,6 +19,7 @@ export function deleteRecordsHandler(broker: Broker): ApiHandler {
 
     async handle({ topics, timeoutMs }) {
       const index = await broker.topics.view();
+      refuseTooMany(topics.map(({ partitions }) => partitions));
       const answers = await answerPartitions<Topic, Partition, DeleteRecordsRequest, DeleteRecordsResult, Answer>({
         topics,
         partitionsOf: ({ partitions }) => partitions,

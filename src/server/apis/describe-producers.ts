@@ -6,7 +6,7 @@ import { answered } from '../../engine/coordinator-failure.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { describeProducers } from '../../protocol/messages/describe-producers.ts';
-import { answerPartitions } from '../answer-partitions.ts';
+import { answerPartitions, refuseTooMany } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 
@@ -22,6 +22,7 @@ export function describeProducersHandler(broker: Broker): ApiHandler {
 
     async handle({ topics }) {
       const index = await broker.topics.view();
+      refuseTooMany(topics.map(({ partitionIndexes }) => partitionIndexes));
       const answers = await answerPartitions<Topic, number, TopicIdPartition, ProducerStateDescription[], Answer>({
         topics,
         partitionsOf: ({ partitionIndexes }) => partitionIndexes,

@@ -1,4 +1,5 @@
 /** DeleteTopics: by name, or from version 6 on by name or id. */
+import { standingTwice } from '../../common/duplicates.ts';
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
@@ -31,7 +32,9 @@ export function deleteTopicsHandler(broker: Broker): ApiHandler {
       const topics = await broker.topics.view();
       const references = referencesOf(request);
       const found = references.map((reference) => find(topics, reference));
-      const unique = standingOnce(found.filter((one) => typeof one === 'string'));
+      const ids = found.filter((one) => typeof one === 'string');
+      const twice = standingTwice(ids);
+      const unique = ids.filter((id) => !twice.has(id));
       const work = unique.length === 0 ? Promise.resolve([]) : broker.engine.deleteTopics(unique);
       const results = await withinTimeout(broker.time, request.timeoutMs, work);
       const byId = new Map(unique.map((id, index) => [id, results[index]!]));
@@ -51,12 +54,6 @@ export function deleteTopicsHandler(broker: Broker): ApiHandler {
 }
 
 const STANDS_TWICE: Refusal = { error: Errors.INVALID_REQUEST, message: 'the topic stands twice in the request' };
-
-function standingOnce(ids: readonly Uuid[]): Uuid[] {
-  const counts = new Map<Uuid, number>();
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count === 1).map(([id]) => id);
-}
 
 function referencesOf({ topics, topicNames }: DeleteTopicsRequest): Reference[] {
   return [...topics, ...topicNames.map((name) => ({ name, topicId: ZERO_UUID }))];

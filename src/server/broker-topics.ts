@@ -1,6 +1,6 @@
 /**
- * The topics for handlers that keep an order: indexes are handed out in the order in which they were asked for. Produce
- * asks for one before it appends, and the order of a connection's requests must be the order of their appends.
+ * The topics for handlers. Indexes are handed out in the order in which they were asked for: Produce asks for one before it
+ * appends, and the order of a connection's requests must be the order of their appends.
  */
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import { TopicIndex } from '../group/topic-index.ts';

@@ -2,7 +2,6 @@
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
-import { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetCommit } from '../../protocol/messages/offset-commit.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
@@ -36,7 +35,7 @@ export function offsetCommitHandler(broker: Broker, groups: GroupCoordinator): A
   return apiHandler({
     api: offsetCommit,
     async handle(request, { apiVersion }) {
-      const topics = TopicIndex.of(await broker.engine.listTopics());
+      const topics = await broker.topics.view();
       const byId = apiVersion >= TOPIC_ID_FROM;
       const unknown = byId ? Errors.UNKNOWN_TOPIC_ID : Errors.UNKNOWN_TOPIC_OR_PARTITION;
       const places = request.topics.flatMap(({ name, topicId, partitions }) => {

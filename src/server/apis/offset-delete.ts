@@ -1,7 +1,6 @@
 /** OffsetDelete: forgets committed offsets of topics that the group is not subscribed to. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
-import { TopicIndex } from '../../group/topic-index.ts';
 import { offsetDelete } from '../../protocol/messages/offset-delete.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
@@ -10,7 +9,7 @@ export function offsetDeleteHandler(broker: Broker, groups: GroupCoordinator): A
   return apiHandler({
     api: offsetDelete,
     async handle(request) {
-      const topics = TopicIndex.of(await broker.engine.listTopics());
+      const topics = await broker.topics.view();
       const places = request.topics.flatMap(({ name, partitions }) =>
         partitions.map(({ partitionIndex }) => ({
           topic: name,

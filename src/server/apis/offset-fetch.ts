@@ -5,7 +5,7 @@ import { type Uuid, ZERO_UUID } from '../../common/uuid.ts';
 import type { CommittedOffset } from '../../coordinator/group-store.ts';
 import type { TopicDescription } from '../../coordinator/topic-store.ts';
 import type { GroupCoordinator } from '../../group/group-coordinator.ts';
-import { TopicIndex } from '../../group/topic-index.ts';
+import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetFetch } from '../../protocol/messages/offset-fetch.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
@@ -142,7 +142,7 @@ export function offsetFetchHandler(broker: Broker, groups: GroupCoordinator): Ap
   return apiHandler({
     api: offsetFetch,
     async handle(request, { apiVersion }) {
-      const lookup = new OffsetLookup(TopicIndex.of(await broker.engine.listTopics()), apiVersion);
+      const lookup = new OffsetLookup(await broker.topics.view(), apiVersion);
       const asked = groupsOf(request, apiVersion);
       return respond(await Promise.all(asked.map((group) => fetchGroup(group, lookup, apiVersion))), apiVersion);
     },

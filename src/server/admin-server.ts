@@ -3,13 +3,13 @@
  * changes nothing; like the Kafka listener it is for loopback, unless the caller insists. Main thread; whoever starts it
  * closes it, last of all, so that a host that drains is still seen.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import type { MetricsRegistry } from '../common/metrics-registry.ts';
 import type { Endpoint } from './broker.ts';
 import type { HealthReport, HostHealth } from './host-health.ts';
-import { checkExposure, formatEndpoint, listenProblem } from './listener.ts';
+import { checkExposure, formatEndpoint, listen } from './listener.ts';
 
 export interface AdminServerOptions {
   readonly listen: Endpoint;
@@ -39,15 +39,14 @@ interface Page {
 
 /** @throws ListenError when it cannot listen there, or must not */
 export async function startAdminServer(options: AdminServerOptions): Promise<AdminServer> {
-  const { listen, insecure = false, logger = silentLogger } = options;
-  checkExposure(listen, insecure);
+  const { insecure = false, logger = silentLogger } = options;
+  checkExposure(options.listen, insecure);
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: IDLE_TIMEOUT_MS },
     (request, response) => void answer(options, logger, request, response),
   );
   server.maxConnections = MAX_CONNECTIONS;
-  await listening(server, listen);
-  const listener = { host: listen.host, port: (server.address() as { port: number }).port };
+  const listener = await listen(server, options.listen);
   logger.info({ listener: formatEndpoint(listener) }, 'the admin listener is open');
   const close = once(
     () =>
@@ -57,17 +56,6 @@ export async function startAdminServer(options: AdminServerOptions): Promise<Adm
       }),
   );
   return { listener, close, [Symbol.asyncDispose]: close };
-}
-
-function listening(server: Server, listen: Endpoint): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: NodeJS.ErrnoException): void => reject(listenProblem(listen, error));
-    server.once('error', onError);
-    server.listen({ ...listen, exclusive: true }, () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
 }
 
 async function answer(

@@ -25,7 +25,7 @@ import { Connection } from './connection.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { ConnectionMetrics } from './connection-metrics.ts';
 import { KafkaApis } from './kafka-apis.ts';
-import { advertisedEndpoint, checkListener, formatEndpoint, listenProblem } from './listener.ts';
+import { advertisedEndpoint, checkListener, formatEndpoint, listen } from './listener.ts';
 import { RequestMemory } from './request-memory.ts';
 import { type ServerLimits, serverLimits } from './server-limits.ts';
 
@@ -158,7 +158,8 @@ class RunningServer implements KafkaServer {
           metrics: new ApiMetrics(this.#broker.metrics, this.#time),
         },
       );
-      await this.#listen();
+      this.#listener = await listen(this.#sockets, this.#requested);
+      this.#sockets.on('error', (err) => this.#logger.error({ err }, 'accepting a connection failed'));
     } catch (error) {
       await this.#closeModules();
       throw error;
@@ -224,20 +225,6 @@ class RunningServer implements KafkaServer {
     };
   }
 
-  #listen(): Promise<void> {
-    const { host, port } = this.#requested;
-    return new Promise((resolve, reject) => {
-      const onError = (error: NodeJS.ErrnoException): void => reject(listenProblem(this.#requested, error));
-      this.#sockets.once('error', onError);
-      this.#sockets.listen({ host, port, exclusive: true }, () => {
-        this.#sockets.off('error', onError);
-        this.#sockets.on('error', (err) => this.#logger.error({ err }, 'accepting a connection failed'));
-        this.#listener = { host, port: portOf(this.#sockets) };
-        resolve();
-      });
-    });
-  }
-
   #accept(socket: Socket): void {
     const clientHost = socket.remoteAddress ?? '';
     if (!this.#connectionLimits.admit(clientHost)) {
@@ -294,9 +281,4 @@ class RunningServer implements KafkaServer {
   async #closeModules(): Promise<void> {
     for (const module of this.#modules.splice(0)) await module.close?.();
   }
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -1,5 +1,5 @@
-/** Addresses: reading them from text, and which of them may be listened on (design section 10). */
-import { createServer } from 'node:net';
+/** Addresses: reading them from text, which of them may be listened on (design section 10), and listening there. */
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Endpoint } from './broker.ts';
 
 /** The server cannot listen where it was told to, or must not; the message says what to do. */
@@ -24,7 +24,7 @@ export function formatEndpoint({ host, port }: Endpoint): string {
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::', '::0', '0']);
 
 /** Whether only this machine can reach it. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
@@ -55,13 +55,23 @@ export function advertisedEndpoint(listener: Endpoint, advertised: Endpoint | un
   return advertised.port === 0 ? { host: advertised.host, port: listener.port } : advertised;
 }
 
-/** Whether the address can be listened on now; it is let go again. @throws ListenError */
-export function tryListener(listen: Endpoint): Promise<void> {
+/** Begins to listen; resolves with where it does, a port of 0 having become the one that was free. @throws ListenError */
+export function listen(server: Server, { host, port }: Endpoint): Promise<Endpoint> {
   return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error) => reject(listenProblem(listen, error)));
-    server.listen({ ...listen, exclusive: true }, () => server.close(() => resolve()));
+    const onError = (error: NodeJS.ErrnoException): void => reject(listenProblem({ host, port }, error));
+    server.once('error', onError);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off('error', onError);
+      resolve({ host, port: (server.address() as AddressInfo).port });
+    });
   });
+}
+
+/** Whether the address can be listened on now; it is let go again. @throws ListenError */
+export async function tryListener(endpoint: Endpoint): Promise<void> {
+  const server = createServer();
+  await listen(server, endpoint);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -71,7 +81,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'there is no such host',
 };
 
-export function listenProblem(endpoint: Endpoint, error: NodeJS.ErrnoException): ListenError {
+function listenProblem(endpoint: Endpoint, error: NodeJS.ErrnoException): ListenError {
   const reason = REASONS[error.code ?? ''] ?? error.message;
   return new ListenError(`cannot listen on ${formatEndpoint(endpoint)}: ${reason}`, { cause: error });
 }

@@ -170,10 +170,11 @@ const FIRST_VERSION_WITH_ENDPOINTS = 16;
 
 /** KIP-951: where the leaders are that `currentLeader` names. */
 function withEndpoints(broker: Broker, response: FetchResponse, apiVersion: number): FetchResponse {
+  if (apiVersion < FIRST_VERSION_WITH_ENDPOINTS) return response;
   const namesLeader = response.responses.some(({ partitions }) =>
     partitions.some(({ currentLeader }) => currentLeader),
   );
-  if (apiVersion < FIRST_VERSION_WITH_ENDPOINTS || !namesLeader) return response;
+  if (!namesLeader) return response;
   const { nodeId, rack, advertisedListener } = broker;
   return { ...response, nodeEndpoints: [{ nodeId, rack, ...advertisedListener }] };
 }

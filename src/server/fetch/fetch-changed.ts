@@ -2,9 +2,17 @@
  * An incremental fetch: looks at what is due in a session until there is enough to answer or the time is up. Whatever is
  * not due costs nothing.
  */
+import { Errors } from '../../common/errors.ts';
 import type { FetchParams } from '../../engine/diskless-engine.ts';
 import type { Broker } from '../broker.ts';
-import { type FetchLook, type FetchTarget, lookAt, type PartitionResponse, planFetch } from './fetch-look.ts';
+import {
+  type FetchLook,
+  type FetchTarget,
+  lookAt,
+  type PartitionResponse,
+  planFetch,
+  recordBytesOf,
+} from './fetch-look.ts';
 import type { FetchSession } from './fetch-session.ts';
 
 /** Partitions of a first look: more than an answer has room for, few enough for one turn of the main thread. */
@@ -49,7 +57,7 @@ export async function fetchChanged(
   }
 }
 
-const NOTHING: FetchLook = { responses: [], recordBytes: 0, hasFailed: false, release: () => {} };
+const NOTHING: FetchLook = { responses: [], release: () => {} };
 
 async function lookAtDue(
   broker: Broker,
@@ -69,6 +77,9 @@ async function lookAtDue(
   }
 }
 
-function isEnough({ hasFailed, recordBytes }: FetchLook, { minBytes, maxBytes }: FetchParams): boolean {
-  return hasFailed || recordBytes >= Math.min(minBytes, maxBytes);
+/** An error is told at once. */
+function isEnough({ responses }: FetchLook, { minBytes }: FetchParams): boolean {
+  if (responses.some(({ errorCode }) => errorCode !== Errors.NONE)) return true;
+  const recordBytes = responses.reduce((sum, response) => sum + recordBytesOf(response), 0);
+  return recordBytes >= minBytes;
 }

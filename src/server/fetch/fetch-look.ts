@@ -55,9 +55,6 @@ function checkEpochs({ currentLeaderEpoch, lastFetchedEpoch }: FetchTarget): Err
 export interface FetchLook {
   /** Response i belongs to target i. */
   readonly responses: readonly PartitionResponse[];
-  readonly recordBytes: number;
-  /** Whether any partition has an error. */
-  readonly hasFailed: boolean;
   release(): void;
 }
 
@@ -80,12 +77,7 @@ export async function lookAt(
       ? failed(targets[index]!.partition, entry, broker)
       : fetched(targets[index]!, result.partitions[next++]!),
   );
-  return {
-    responses,
-    recordBytes: responses.reduce((sum, response) => sum + recordBytesOf(response), 0),
-    hasFailed: responses.some(({ errorCode }) => errorCode !== Errors.NONE),
-    release: () => result.release(),
-  };
+  return { responses, release: () => result.release() };
 }
 
 export function recordBytesOf({ records }: PartitionResponse): number {

@@ -1,10 +1,9 @@
 /** `import … from 'shoal/server'`: Kafka's wire protocol over TCP in front of an engine. */
 export { type AdminServer, type AdminServerOptions, startAdminServer } from './server/admin-server.ts';
 export type { SupportedApi } from './server/apis/api-versions.ts';
-export type { BrokerSettings, Endpoint } from './server/broker.ts';
+export { type BrokerSettings, defaultBrokerSettings, type Endpoint } from './server/broker.ts';
 export { type HealthParts, type HealthReport, HostHealth } from './server/host-health.ts';
 export {
-  defaultBrokerSettings,
   type KafkaServer,
   type KafkaServerOptions,
   type KafkaServerStats,

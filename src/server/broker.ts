@@ -30,6 +30,14 @@ export interface BrokerSettings {
   readonly group?: Partial<GroupSettings>;
 }
 
+export const defaultBrokerSettings: BrokerSettings = Object.freeze({
+  autoCreateTopicsEnable: true,
+  numPartitions: 1,
+  fetchMaxBytes: 55 * 1024 * 1024,
+  maxIncrementalFetchSessionCacheSlots: 1_000,
+  fetchSessionMaxPartitions: 500_000,
+});
+
 export interface Broker {
   readonly engine: DisklessEngine;
   readonly coordinator: DisklessCoordinator;

@@ -19,7 +19,7 @@ import type { ApiModule } from './api-handler.ts';
 import { ApiMetrics } from './api-metrics.ts';
 import { apiModules } from './api-modules.ts';
 import type { SupportedApi } from './apis/api-versions.ts';
-import type { Broker, BrokerSettings, Endpoint } from './broker.ts';
+import { type Broker, type BrokerSettings, defaultBrokerSettings, type Endpoint } from './broker.ts';
 import { BrokerTopics } from './broker-topics.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLimits } from './connection-limits.ts';
@@ -74,14 +74,6 @@ export interface KafkaServer extends AsyncDisposable {
   /** Aborts: cuts every connection off. */
   destroy(): Promise<void>;
 }
-
-export const defaultBrokerSettings: BrokerSettings = Object.freeze({
-  autoCreateTopicsEnable: true,
-  numPartitions: 1,
-  fetchMaxBytes: 55 * 1024 * 1024,
-  maxIncrementalFetchSessionCacheSlots: 1_000,
-  fetchSessionMaxPartitions: 500_000,
-});
 
 /** Starts serving. @throws ListenError when it cannot listen there, or must not */
 export async function startKafkaServer(engine: DisklessEngine, options: KafkaServerOptions): Promise<KafkaServer> {

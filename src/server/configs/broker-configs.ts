@@ -21,7 +21,8 @@ import { topicConfigDefinitions } from '../../common/topic-config.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS } from '../../coordinator/producer-state.ts';
 import { answered } from '../../engine/coordinator-failure.ts';
 import { defaultGroupSettings, type GroupSettings } from '../../group/group-settings.ts';
-import type { Broker, Endpoint } from '../broker.ts';
+import { type Broker, defaultBrokerSettings, type Endpoint } from '../broker.ts';
+import { formatEndpoint } from '../listener.ts';
 import { defaultServerLimits, type ServerLimits } from '../server-limits.ts';
 import { ConfigSource, type ConfigSynonym, type ConfigTarget } from './config-target.ts';
 import { topicConfigRefusal } from './topic-configs.ts';
@@ -133,7 +134,7 @@ const clusterRows: readonly BrokerConfigRow[] = [
 ];
 
 function identity({ nodeId, rack, listener, advertisedListener }: Broker): BrokerConfigRow[] {
-  const url = ({ host, port }: Endpoint): string => `PLAINTEXT://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const url = (endpoint: Endpoint): string => `PLAINTEXT://${formatEndpoint(endpoint)}`;
   const id = {
     type: 'int',
     defaultValue: '-1',
@@ -172,7 +173,7 @@ function topicRows({ settings }: Broker): BrokerConfigRow[] {
     {
       name: 'auto.create.topics.enable',
       type: 'boolean',
-      defaultValue: 'true',
+      defaultValue: String(defaultBrokerSettings.autoCreateTopicsEnable),
       value: String(settings.autoCreateTopicsEnable),
       documentation: 'Whether a topic is made when a client first asks for it.',
     },
@@ -192,7 +193,7 @@ function topicRows({ settings }: Broker): BrokerConfigRow[] {
     {
       name: 'num.partitions',
       type: 'int',
-      defaultValue: '1',
+      defaultValue: String(defaultBrokerSettings.numPartitions),
       value: String(settings.numPartitions),
       documentation: 'Partitions of a topic that is made without a number.',
     },
@@ -209,7 +210,7 @@ function limits({ limits: given, settings }: Broker): BrokerConfigRow[] {
   });
   const ofServer = (name: string, type: ConfigType, key: keyof ServerLimits, documentation: string) =>
     row(name, type, defaultServerLimits[key], given[key], documentation);
-  const sessions = settings.maxIncrementalFetchSessionCacheSlots;
+  const { fetchMaxBytes, maxIncrementalFetchSessionCacheSlots: sessions } = defaultBrokerSettings;
   return [
     ofServer(
       'connections.max.idle.ms',
@@ -221,8 +222,14 @@ function limits({ limits: given, settings }: Broker): BrokerConfigRow[] {
     ofServer('max.connections.per.ip', 'int', 'maxConnectionsPerIp', 'The same for those from one address.'),
     ofServer('queued.max.request.bytes', 'long', 'queuedMaxRequestBytes', 'Requests that are not answered yet.'),
     ofServer('socket.request.max.bytes', 'int', 'socketRequestMaxBytes', 'The largest request.'),
-    row('fetch.max.bytes', 'int', 57_671_680, settings.fetchMaxBytes, 'What one Fetch gets at most.'),
-    row('max.incremental.fetch.session.cache.slots', 'int', 1_000, sessions, 'Fetch sessions (KIP-227) at a time.'),
+    row('fetch.max.bytes', 'int', fetchMaxBytes, settings.fetchMaxBytes, 'What one Fetch gets at most.'),
+    row(
+      'max.incremental.fetch.session.cache.slots',
+      'int',
+      sessions,
+      settings.maxIncrementalFetchSessionCacheSlots,
+      'Fetch sessions (KIP-227) at a time.',
+    ),
   ];
 }
 

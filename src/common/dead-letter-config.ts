@@ -11,6 +11,8 @@ export interface DeadLetterConfig {
   readonly topicNamePrefix: string;
 }
 
+const DEFAULT_PREFIX = 'dlq.';
+
 /** Set for all brokers, in the coordinator's scope `broker`. */
 export const deadLetterClusterConfigs: readonly {
   readonly name: string;
@@ -24,14 +26,19 @@ export const deadLetterClusterConfigs: readonly {
     defaultValue: 'false',
     problem: boolean,
   },
-  { name: 'errors.deadletterqueue.topic.name.prefix', type: 'string', defaultValue: 'dlq.', problem: anything },
+  {
+    name: 'errors.deadletterqueue.topic.name.prefix',
+    type: 'string',
+    defaultValue: DEFAULT_PREFIX,
+    problem: anything,
+  },
 ];
 
 /** @param configs what is set for all brokers */
 export function parseDeadLetterConfig(configs: Configs): DeadLetterConfig {
   return {
     autoCreateTopics: configs['errors.deadletterqueue.auto.create.topics.enable']?.trim().toLowerCase() === 'true',
-    topicNamePrefix: configs['errors.deadletterqueue.topic.name.prefix'] ?? 'dlq.',
+    topicNamePrefix: configs['errors.deadletterqueue.topic.name.prefix'] ?? DEFAULT_PREFIX,
   };
 }
 

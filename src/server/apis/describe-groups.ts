@@ -42,11 +42,12 @@ export function describeGroupsHandler(groups: GroupCoordinator): ApiHandler {
   return apiHandler({
     api: describeGroups,
     async handle(request, { apiVersion }) {
-      const asked = request.includeAuthorizedOperations;
-      const operations = asked ? { authorizedOperations: authorizedOperations('group', asked) } : {};
+      const operations = authorizedOperations('group', request.includeAuthorizedOperations);
       const results = request.groups.map((groupId) => {
         const description = groups.admin.describeClassic(groupId);
-        return description ? { ...described(description), ...operations } : notFound(groupId, apiVersion);
+        return description
+          ? { ...described(description), authorizedOperations: operations }
+          : notFound(groupId, apiVersion);
       });
       return { groups: results };
     },

@@ -4,7 +4,7 @@ import { standingTwice } from '../../common/duplicates.ts';
 import { ApiError } from '../../common/errors.ts';
 import type { ConfigTarget } from './config-target.ts';
 
-export const ConfigOperation = { set: 0, delete: 1, append: 2, subtract: 3 } as const;
+const ConfigOperation = { set: 0, delete: 1, append: 2, subtract: 3 } as const;
 
 export interface ConfigAlteration {
   readonly name: string;

@@ -3,7 +3,7 @@
  * failures are logged, since clients are answered with an error code alone. The coordinator stays its opener's to close.
  */
 import type { Logger } from '../common/logger.ts';
-import type { Meter } from '../common/metrics.ts';
+import type { Counter, Histogram, Meter } from '../common/metrics.ts';
 import type { Time } from '../common/time.ts';
 import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
 
@@ -40,40 +40,44 @@ export function measuredCoordinator(coordinator: DisklessCoordinator, observers:
 }
 
 class CoordinatorMeasure {
-  readonly #meter: Meter;
   readonly #time: Time;
   readonly #logger: Logger;
+  readonly #duration: Histogram;
+  readonly #errors: Counter;
+  readonly #commitBatches: Histogram;
 
   constructor({ meter, time, logger }: Observers) {
-    this.#meter = meter;
     this.#time = time;
     this.#logger = logger;
+    this.#duration = meter.createHistogram('diskless.coordinator.operation.duration', {
+      unit: 's',
+      description: 'How long operations of the Diskless Coordinator take.',
+    });
+    this.#errors = meter.createCounter('diskless.coordinator.errors', {
+      unit: '{operation}',
+      description: 'Operations of the Diskless Coordinator that failed as a whole, by kind.',
+    });
+    this.#commitBatches = meter.createHistogram('diskless.coordinator.commit.batches', {
+      unit: '{batch}',
+      description: 'Batches that one commit brings.',
+    });
   }
 
   method(operation: string, method: Method): Method {
     const attributes = Object.freeze({ operation });
-    const duration = this.#meter.createHistogram('diskless.coordinator.operation.duration', {
-      unit: 's',
-      description: 'How long operations of the Diskless Coordinator take.',
-    });
-    const errors = this.#meter.createCounter('diskless.coordinator.errors', {
-      unit: '{operation}',
-      description: 'Operations of the Diskless Coordinator that failed as a whole, by kind.',
-    });
     const noteFailure = this.#failures(operation);
-    const noteRequest = operation === 'commitFile' ? this.#commits() : () => {};
     return async (...args) => {
       const startMs = this.#time.monotonicMs();
-      noteRequest(args[0]);
+      if (operation === 'commitFile') this.#commitBatches.record((args[0] as CommitFileRequest).batches.length);
       try {
         return await method(...args);
       } catch (error) {
         const kind = error instanceof CoordinatorError ? error.kind : 'unexpected';
-        errors.add(1, { operation, 'error.type': kind });
+        this.#errors.add(1, { operation, 'error.type': kind });
         noteFailure(kind, error);
         throw error;
       } finally {
-        duration.record((this.#time.monotonicMs() - startMs) / 1e3, attributes);
+        this.#duration.record((this.#time.monotonicMs() - startMs) / 1e3, attributes);
       }
     };
   }
@@ -91,13 +95,5 @@ class CoordinatorMeasure {
       loggedMs = nowMs;
       failures = 0;
     };
-  }
-
-  #commits(): (request: unknown) => void {
-    const batches = this.#meter.createHistogram('diskless.coordinator.commit.batches', {
-      unit: '{batch}',
-      description: 'Batches that one commit brings.',
-    });
-    return (request) => batches.record((request as CommitFileRequest).batches.length);
   }
 }

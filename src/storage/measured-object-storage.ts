@@ -2,9 +2,9 @@
  * A decorator that measures an object storage: how long operations take, what they move, how they fail. As the caller sees
  * them: with the retries inside. The storage stays its opener's to close.
  */
-import type { Counter, Histogram, Meter } from '../common/metrics.ts';
+import { type Counter, type Histogram, type Meter, type Observed, observeCounters } from '../common/metrics.ts';
 import type { Time } from '../common/time.ts';
-import { type ObjectStorage, StorageError } from './object-storage.ts';
+import { type ObjectStorage, StorageError, type StorageStats } from './object-storage.ts';
 
 type Operation = 'put' | 'get' | 'head' | 'list' | 'delete';
 type OperationAttributes = { readonly operation: Operation };
@@ -18,9 +18,19 @@ const ATTRIBUTES: Readonly<Record<Operation, OperationAttributes>> = Object.free
   delete: Object.freeze({ operation: 'delete' }),
 });
 
+const BELOW: readonly Observed<StorageStats>[] = [
+  ['diskless.object_storage.retries', '{request}', 'Attempts after a failed one.', (stats) => stats.retries],
+  [
+    'diskless.object_storage.hedges',
+    '{request}',
+    'Attempts beside one that was slow to answer.',
+    (stats) => stats.hedges,
+  ],
+];
+
 export function measuredObjectStorage(storage: ObjectStorage, meter: Meter, time: Time): ObjectStorage {
   const measure = new StorageMeasure(meter, time);
-  observeStats(storage, meter);
+  if (storage.stats) observeCounters(meter, BELOW, () => storage.stats!);
   return {
     description: storage.description,
     async put(key, body, options) {
@@ -94,19 +104,5 @@ class StorageMeasure {
   #failed(operation: Operation, error: unknown): void {
     const kind = error instanceof StorageError ? error.kind : 'aborted';
     this.#errors.add(1, { operation, 'error.type': kind });
-  }
-}
-
-function observeStats(storage: ObjectStorage, meter: Meter): void {
-  if (!storage.stats) return;
-  for (const [name, description] of [
-    ['retries', 'Attempts after a failed one.'],
-    ['hedges', 'Attempts beside one that was slow to answer.'],
-  ] as const) {
-    const counter = meter.createObservableCounter(`diskless.object_storage.${name}`, {
-      unit: '{request}',
-      description,
-    });
-    counter.addCallback((result) => result.observe(storage.stats![name]));
   }
 }

@@ -88,13 +88,7 @@ export async function openEngine(
   partialSettings?: Partial<EngineSettings>,
 ): Promise<DisklessEngine> {
   const settings = engineSettings(partialSettings);
-  const components: Components = {
-    ...measured(given),
-    time: given.time ?? systemTime,
-    random: given.random ?? systemRandom,
-    meter: given.meter ?? noopMeter,
-    logger: given.logger ?? silentLogger,
-  };
+  const components = complete(given);
   const opened = new DisposalStack();
   try {
     const engine = new Engine(await openParts(components, settings, opened));
@@ -106,12 +100,18 @@ export async function openEngine(
   }
 }
 
-/** Storage and coordinator, measured where there is somebody who reads it. */
-function measured({ objectStorage, coordinator, meter, logger, time = systemTime }: EngineComponents) {
-  const observers = { meter: meter ?? noopMeter, logger: logger ?? silentLogger, time };
+/** Defaults filled in; storage and coordinator measured where there is somebody who reads it. */
+function complete(given: EngineComponents): Components {
+  const { objectStorage, coordinator, time = systemTime, random = systemRandom } = given;
+  const { meter = noopMeter, logger = silentLogger } = given;
+  const isObserved = given.meter !== undefined || given.logger !== undefined;
   return {
-    objectStorage: meter ? measuredObjectStorage(objectStorage, meter, time) : objectStorage,
-    coordinator: meter || logger ? measuredCoordinator(coordinator, observers) : coordinator,
+    objectStorage: given.meter ? measuredObjectStorage(objectStorage, meter, time) : objectStorage,
+    coordinator: isObserved ? measuredCoordinator(coordinator, { meter, time, logger }) : coordinator,
+    time,
+    random,
+    meter,
+    logger,
   };
 }
 

@@ -2,7 +2,12 @@
  * The dead-letter queues of groups: which topic each has, whether the cluster and the topic allow it, and making the topic
  * where that is allowed. Looked at anew for every round, since all of it may change. Main thread; holds nothing.
  */
-import { deadLetterTopicProblem, deadLetterTopicRefusal, parseDeadLetterConfig } from '../common/dead-letter-config.ts';
+import {
+  type DeadLetterConfig,
+  deadLetterTopicProblem,
+  deadLetterTopicRefusal,
+  parseDeadLetterConfig,
+} from '../common/dead-letter-config.ts';
 import { Errors } from '../common/errors.ts';
 import type { Random } from '../common/random.ts';
 import { parseTopicConfig } from '../common/topic-config.ts';
@@ -50,16 +55,16 @@ export class DeadLetterTopics {
 
   /** By group. @throws ApiError when the coordinator does not answer */
   async of(groupIds: readonly string[]): Promise<ReadonlyMap<string, DeadLetterTopic | NoDeadLetterTopic>> {
+    const cluster = parseDeadLetterConfig(await answered(this.#options.coordinator.readConfigs('broker')));
     const topics = new Map<string, DeadLetterTopic | NoDeadLetterTopic>();
-    for (const groupId of new Set(groupIds)) topics.set(groupId, await this.#topicOf(groupId));
+    for (const groupId of new Set(groupIds)) topics.set(groupId, await this.#topicOf(groupId, cluster));
     return topics;
   }
 
-  async #topicOf(groupId: string): Promise<DeadLetterTopic | NoDeadLetterTopic> {
-    const { coordinator, configs } = this.#options;
+  async #topicOf(groupId: string, cluster: DeadLetterConfig): Promise<DeadLetterTopic | NoDeadLetterTopic> {
+    const { configs } = this.#options;
     await answered(configs.refresh(groupId));
     const { deadLetterTopic: name, deadLetterCopyRecord: copyRecord } = configs.of(groupId);
-    const cluster = parseDeadLetterConfig(await answered(coordinator.readConfigs('broker')));
     if (name === '') return new NoDeadLetterTopic('the group has no dead-letter queue any more');
     const problem = deadLetterTopicProblem(name) ?? deadLetterTopicRefusal(name, cluster);
     if (problem !== undefined) return new NoDeadLetterTopic(`errors.deadletterqueue.topic.name: ${problem}`);

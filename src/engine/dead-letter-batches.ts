@@ -5,13 +5,15 @@
 import type { Time } from '../common/time.ts';
 import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import { RecordBatchBuilder } from '../record/record-batch-builder.ts';
+import type { RecordContent } from '../record/record-reader.ts';
 import { type DeadLetterRecord, encodeDeadLetter } from './dead-letter-record.ts';
-import type { SourceRecords } from './dead-letter-source.ts';
 import type { DeadLetterTopic } from './dead-letter-topics.ts';
 
 export interface Addressed<L extends DeadLetterRecord> {
   readonly letter: L;
   readonly topic: DeadLetterTopic;
+  /** The source record, when the group wants it and it is to be had. */
+  readonly content?: RecordContent | undefined;
 }
 
 /** A batch to append, and what is in it. */
@@ -31,7 +33,6 @@ export interface DeadLetterBatchOptions {
 /** Batches by target partition, in the order of the letters, each of at most its topic's `max.message.bytes`. */
 export function deadLetterBatches<L extends DeadLetterRecord>(
   addressed: readonly Addressed<L>[],
-  source: SourceRecords,
   options: DeadLetterBatchOptions,
 ): DeadLetterBatch<L>[] {
   const byTarget = new Map<string, { readonly of: TopicIdPartition; readonly addressed: Addressed<L>[] }>();
@@ -42,20 +43,18 @@ export function deadLetterBatches<L extends DeadLetterRecord>(
     byTarget.set(partitionKey(of), target);
     target.addressed.push(one);
   }
-  return [...byTarget.values()].flatMap((target) => fill(target.of, target.addressed, source, options));
+  return [...byTarget.values()].flatMap((target) => fill(target.of, target.addressed, options));
 }
 
 function fill<L extends DeadLetterRecord>(
   topicIdPartition: TopicIdPartition,
   addressed: readonly Addressed<L>[],
-  source: SourceRecords,
   { time, crc32c, topicName }: DeadLetterBatchOptions,
 ): DeadLetterBatch<L>[] {
   const full: { readonly builder: RecordBatchBuilder; readonly letters: L[] }[] = [];
-  for (const { letter, topic } of addressed) {
-    const found = topic.copyRecord ? source.get(letter.topicIdPartition, letter.offset) : undefined;
+  for (const { letter, topic, content } of addressed) {
     const name = topicName(letter.topicIdPartition) ?? letter.topicIdPartition.topicId;
-    const record = encodeDeadLetter(letter, name, typeof found === 'object' ? found : undefined);
+    const record = encodeDeadLetter(letter, name, content);
     if (full.at(-1)?.builder.tryAdd(record, topic.maxMessageBytes)) {
       full.at(-1)!.letters.push(letter);
       continue;

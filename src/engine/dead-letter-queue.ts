@@ -183,7 +183,7 @@ export class DeadLetterQueue {
     const copying = addressed.filter(({ topic }) => topic.copyRecord).map(({ letter }) => letter);
     const letters = addressed.map(({ letter }) => letter);
     const source = await this.#orLater(letters, () => readSourceRecords(this.#options.source, wantedRecords(copying)));
-    if (source) await this.#send(deadLetterBatches(this.#withSource(addressed, source), source, this.#options));
+    if (source) await this.#send(deadLetterBatches(this.#withSource(addressed, source), this.#options));
   }
 
   /** What `work` comes to; undefined when it failed, and the letters are tried again. */
@@ -196,7 +196,7 @@ export class DeadLetterQueue {
     }
   }
 
-  /** Those that can go out now. The others wait for the next round, or for a storage that can be read. */
+  /** Those that can go out now, with what was found. The others wait for the next round, or for a storage that can be read. */
   #withSource(addressed: readonly Addressed<Letter>[], source: SourceRecords): Addressed<Letter>[] {
     const unread: Letter[] = [];
     const failed: Letter[] = [];
@@ -206,7 +206,7 @@ export class DeadLetterQueue {
       const record = topic.copyRecord ? source.get(letter.topicIdPartition, letter.offset) : undefined;
       if (record === 'unread') unread.push(letter);
       else if (record === 'failed' && ++letter.failedReads < MAX_READS) failed.push(letter);
-      else ready.push(one);
+      else ready.push(typeof record === 'object' ? { ...one, content: record } : one);
     }
     this.#waiting.unshift(...unread);
     if (failed.length > 0) this.#tryAgain(failed, 'the source records could not be read');

@@ -215,14 +215,16 @@ export class DeadLetterQueue {
 
   /** Appends, a batch of each partition at a time. */
   async #send(batches: readonly OutgoingBatch[]): Promise<void> {
-    let left = batches;
-    while (left.length > 0) {
-      const taken = new Set<string>();
-      const isNext = ({ topicIdPartition }: OutgoingBatch): boolean =>
-        !taken.has(partitionKey(topicIdPartition)) && taken.add(partitionKey(topicIdPartition)) !== undefined;
-      const wave = left.filter(isNext);
-      left = left.filter((batch) => !wave.includes(batch));
-      await this.#append(wave);
+    for (let left = batches; left.length > 0; ) {
+      const wave = new Map<string, OutgoingBatch>();
+      const later: OutgoingBatch[] = [];
+      for (const batch of left) {
+        const key = partitionKey(batch.topicIdPartition);
+        if (wave.has(key)) later.push(batch);
+        else wave.set(key, batch);
+      }
+      await this.#append([...wave.values()]);
+      left = later;
     }
   }
 

@@ -1,6 +1,6 @@
-/** Creating and deleting topics: Kafka's checks, then the coordinator. Main thread; holds no state of its own. */
-
+/** Creating, changing and deleting topics: Kafka's checks, then the coordinator. Main thread; holds no state of its own. */
 import type { ConfigChanges, Configs } from '../common/config-definition.ts';
+import { standingTwice } from '../common/duplicates.ts';
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import type { Random } from '../common/random.ts';
 import { normalizedTopicConfigs, topicConfigProblem } from '../common/topic-config.ts';
@@ -67,11 +67,9 @@ async function refusalsOf(
   const existing = await answered(coordinator.listTopics());
   const names = new Set(existing.map(({ name }) => name));
   const collisions = new Map(existing.map(({ name }) => [collisionKey(name), name]));
-  const asked = new Map<string, number>();
-  for (const { name } of topics) asked.set(name, (asked.get(name) ?? 0) + 1);
+  const twice = standingTwice(topics.map(({ name }) => name));
   return topics.map((topic) => {
-    if (asked.get(topic.name) !== 1)
-      return refuse('INVALID_REQUEST', `topic ${topic.name} stands twice in the request`);
+    if (twice.has(topic.name)) return refuse('INVALID_REQUEST', `topic ${topic.name} stands twice in the request`);
     const problem = topicProblem(topic);
     if (problem) return problem;
     if (names.has(topic.name)) return refuse('TOPIC_ALREADY_EXISTS', `topic ${topic.name} exists already`);

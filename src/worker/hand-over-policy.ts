@@ -11,7 +11,7 @@ import type { CompressionType } from '../record/validation.ts';
 import type { RecordTask } from './messages.ts';
 
 /** Below this a task is done on the main thread: handing it over gains nothing. */
-export const WORTH_HANDING_OVER_US = 30;
+const WORTH_HANDING_OVER_US = 30;
 /**
  * The same for what is not compressed, a batch of 700 KiB: checking it is bound by memory, which threads share, so that
  * two workers were slower in every mix measured. Beyond it the main thread would be held up too long.

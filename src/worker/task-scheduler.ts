@@ -14,7 +14,6 @@ import {
   LARGE_BUDGET_US,
   MEASURED_FROM_US,
   SMALL_BUDGET_US,
-  WORTH_HANDING_OVER_US,
 } from './hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 import type { WorkerThreads } from './worker-threads.ts';
@@ -107,16 +106,12 @@ export class TaskScheduler {
   }
 
   /**
-   * The result itself when the task ran inline. `large`: whether it may go to a worker. @throws ApiError KAFKA_STORAGE_ERROR, at once when the pool is closed or
-   * its queue full, as a rejection when the worker died.
+   * The result itself when the task ran inline. `isLarge`: whether it may go to a worker. @throws ApiError
+   * KAFKA_STORAGE_ERROR, at once when the pool is closed or its queue full, as a rejection when the worker died.
    */
-  run(
-    task: RecordTask,
-    costUs: number,
-    large = costUs >= WORTH_HANDING_OVER_US,
-  ): RecordTaskResult | Promise<RecordTaskResult> {
+  run(task: RecordTask, costUs: number, isLarge: boolean): RecordTaskResult | Promise<RecordTaskResult> {
     if (this.#closed) throw new ApiError('KAFKA_STORAGE_ERROR', 'the record pool is closed');
-    const queue = large ? this.#large : this.#small;
+    const queue = isLarge ? this.#large : this.#small;
     if (!this.#options.threads || this.#fitsThisTurn(queue, costUs)) {
       return this.#runInline(task, costUs);
     }

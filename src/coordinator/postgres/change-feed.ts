@@ -1,7 +1,8 @@
 /**
- * Hearing of what other brokers changed. NOTIFY carries a number and whose it is only and comes in a transaction of its own after the
- * commit, coalesced: while one is on its way, further commits wait for the next. Whoever hears it reads the `changes`
- * table. A connection of its own listens; after every (re)connect `onProbe` is called, since changes may have been missed.
+ * Hearing of what other brokers changed. NOTIFY carries no more than a number and whose it is, and comes in a transaction
+ * of its own after the commit, coalesced: while one is on its way, further commits wait for the next. Whoever hears one of
+ * somebody else's reads the `changes` table. A connection of its own listens; after every (re)connect `onProbe` is called,
+ * since changes may have been missed.
  *
  * What was read is remembered by transaction: everything from the oldest transaction that was still open at the last read
  * is read again and what is known already left out. A number alone would skip whoever commits late.

@@ -9,8 +9,8 @@
  *   from `logs.producers_from` on.
  * - `time_index`: the greatest timestamp of each run of 64, 4096 and 262144 coordinates, so that a search by time over
  *   unordered timestamps costs a few short range scans.
- * - `files`: `useless_since_ms` is set from when an object may be deleted until it is, `deleted_ms` from then on. Results are kept apart, because
- *   `files` rows change with every dropped coordinate.
+ * - `files`: `useless_since_ms` is set from when an object may be deleted until it is, `deleted_ms` from then on. Results
+ *   are kept apart, because `files` rows change with every dropped coordinate.
  */
 export const MIGRATIONS: readonly string[] = [
   `

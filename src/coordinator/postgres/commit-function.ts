@@ -11,6 +11,8 @@
  * the order of their ids (so that no two commits wait for each other). The clock is read after that. Producer rows are
  * written only by who holds their log.
  */
+import { HUGE_BATCH, MAX_STAMPED } from './commit-plan.ts';
+
 export const COMMIT_FUNCTION = `
 CREATE FUNCTION lock_key(p_key text) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended(p_key, 0));
@@ -70,7 +72,7 @@ DECLARE
   -- What is known of each pair's producer; a null epoch: nothing.
   s_epoch int[]; s_next int[]; s_id bigint[];
   -- Five batches of fewer sequences cannot go once around; with more, the next sequence may also be a duplicate's.
-  huge_batch constant int := 400000000;
+  huge_batch constant int := ${HUGE_BATCH};
   s_huge boolean[];
   -- Whether the stored batches are still of the producer's epoch; whether a batch of it was accepted.
   s_kept boolean[];
@@ -284,7 +286,7 @@ BEGIN
       FROM unnest(b_chain, b_log, b_epoch, b_sequence, b_delta, base, b_timestamp, b_type, accepted) WITH ORDINALITY
         AS x (chain, log, epoch, sequence, delta, base, stamp, type, accepted, ix),
       LATERAL (VALUES (1, x.sequence::bigint), (2, next_sequence(x.sequence, x.delta)::bigint), (3, x.base),
-        (4, CASE x.type WHEN 1 THEN l_append[x.log] * 2 + 1 ELSE least(x.stamp, 4611686018427387903) * 2 END)) AS v (field, value)
+        (4, CASE x.type WHEN 1 THEN l_append[x.log] * 2 + 1 ELSE least(x.stamp, ${MAX_STAMPED}) * 2 END)) AS v (field, value)
       WHERE x.chain > 0 AND x.accepted AND x.epoch = s_epoch[x.chain] GROUP BY x.chain
     ) a
     LEFT JOIN producers kept ON s_kept[a.chain] AND kept.log_id = s_id[a.chain] AND kept.producer_id = c_producer[a.chain]

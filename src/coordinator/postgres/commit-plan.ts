@@ -9,10 +9,10 @@ import type { CommitBatch, CommitBatchResult, TimestampType } from '../diskless-
 import { BATCHES_REMEMBERED, incrementSequence } from '../producer-state.ts';
 
 /** From this many sequences on, five batches may go once around, and only the database's own judging tells them apart. */
-const HUGE_BATCH = 400_000_000;
+export const HUGE_BATCH = 400_000_000;
 
 /** The greatest timestamp that is remembered of a producer's batch: twice of it must fit into 64 bits. */
-const MAX_STAMPED = 2n ** 62n - 1n;
+export const MAX_STAMPED = 2n ** 62n - 1n;
 
 /** A partition of the file. */
 export interface PlannedLog {

@@ -5,11 +5,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eventually, Hosts, objectsOf } from '../failures/hosts.ts';
 import { goesOn, killAtEachStep, PAST_GRACES_MS, settle, startProducing } from '../failures/scenarios.ts';
-import { newSchema, usePostgres } from './postgres-harness.ts';
+import { newSchema, query, usePostgres } from './postgres-harness.ts';
 
 const { url } = usePostgres();
 
@@ -27,13 +26,7 @@ afterEach(async () => {
 });
 
 async function keysGivenUp(): Promise<number> {
-  const client = new pg.Client({ connectionString: url() });
-  await client.connect();
-  try {
-    return (await client.query(`SELECT 1 FROM ${schema}.files WHERE state = 3`)).rowCount!;
-  } finally {
-    await client.end();
-  }
+  return (await query(url(), `SELECT 1 FROM ${schema}.files WHERE state = 3`)).length;
 }
 
 it('loses and doubles nothing when one host is killed at any step', { timeout: 180_000 }, async () => {

@@ -1,11 +1,10 @@
 /** What must not be kept for ever in the database, looked at in its tables. */
-import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
 import { MIN_TOMBSTONE_AGE_MS } from '../../src/coordinator/tombstones.ts';
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { batch, by, file, retainAll, SettableTime, topic } from '../coordinator/fixture.ts';
-import { newSchema, usePostgres } from './postgres-harness.ts';
+import { newSchema, query, usePostgres } from './postgres-harness.ts';
 
 const { url } = usePostgres();
 const EXPIRATION_MS = 1_000;
@@ -22,13 +21,7 @@ beforeEach(async () => {
 afterEach(() => coordinator.close());
 
 async function rowsOf(table: string): Promise<number> {
-  const client = new pg.Client({ connectionString: url() });
-  await client.connect();
-  try {
-    return (await client.query(`SELECT 1 FROM ${schema}.${table}`)).rowCount!;
-  } finally {
-    await client.end();
-  }
+  return (await query(url(), `SELECT 1 FROM ${schema}.${table}`)).length;
 }
 
 it('forgets producers that have expired, and no other; they may go on with any sequence', async () => {

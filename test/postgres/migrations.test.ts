@@ -1,13 +1,12 @@
 /** A schema that an earlier Shoal made and filled is brought up to date with everything in it, and works on. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { batch, by, file, findFrom, SettableTime } from '../coordinator/fixture.ts';
-import { newSchema, usePostgres } from './postgres-harness.ts';
+import { newSchema, query, usePostgres } from './postgres-harness.ts';
 import { commits, fill, PARTITIONS } from './schema-1-contents.ts';
 
 const { url } = usePostgres();
@@ -18,29 +17,19 @@ describe('a schema of version 1', () => {
   const reference = new InMemoryDisklessCoordinator({ time });
   let migrated: DisklessCoordinator;
 
-  async function query(text: string): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: url() });
-    await client.connect();
-    try {
-      return (await client.query(text)).rows as Record<string, unknown>[];
-    } finally {
-      await client.end();
-    }
-  }
-
   beforeAll(async () => {
     const dump = readFileSync(join(import.meta.dirname, 'data/schema-1.sql'), 'utf8');
     const restored = dump
       .replaceAll('schema_1.', `${schema}.`)
       .replace('CREATE SCHEMA schema_1', `CREATE SCHEMA ${schema}`);
     // As psql does: functions refer to tables that come after them, and nothing is found by a search path.
-    await query(`SET check_function_bodies = off; SET search_path = ''; ${restored}`);
+    await query(url(), `SET check_function_bodies = off; SET search_path = ''; ${restored}`);
     await fill(reference, time);
     migrated = await openPostgresCoordinator({ connectionString: url(), schema, time });
   });
   afterAll(async () => {
     await migrated?.close();
-    await query(`DROP SCHEMA ${schema} CASCADE`);
+    await query(url(), `DROP SCHEMA ${schema} CASCADE`);
   });
 
   /** Asks both the same. */
@@ -51,9 +40,10 @@ describe('a schema of version 1', () => {
   }
 
   it('has the version of this code, and its functions only once', async () => {
-    const [row] = await query(`SELECT version FROM ${schema}.schema_version`);
+    const [row] = await query(url(), `SELECT version FROM ${schema}.schema_version`);
     expect(row!.version).toBe(3);
     const functions = await query(
+      url(),
       `SELECT proname FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace AND proname = 'commit_file'`,
     );
     expect(functions).toHaveLength(1);

@@ -1,4 +1,5 @@
 /** Coordinators over PostgreSQL for the suites: each storage is a schema of its own. */
+import pg from 'pg';
 import { afterAll, beforeAll } from 'vitest';
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import type { CoordinatorHarness } from '../contract/diskless-coordinator.ts';
@@ -22,6 +23,17 @@ export function newSchema(): string {
   return `shoal_test_${process.pid}_${schemas}`;
 }
 
+/** What a statement answers, on a connection of its own. */
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows as Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+}
+
 export function postgresHarness(url: () => string): CoordinatorHarness {
   return {
     name: 'postgres',
@@ -31,11 +43,7 @@ export function postgresHarness(url: () => string): CoordinatorHarness {
       return {
         open: (options) => openPostgresCoordinator({ ...options, connectionString: url(), schema }),
         remove: async () => {
-          const { default: pg } = await import('pg');
-          const client = new pg.Client({ connectionString: url() });
-          await client.connect();
-          await client.query(`SET client_min_messages = warning; DROP SCHEMA "${schema}" CASCADE`);
-          await client.end();
+          await query(url(), `SET client_min_messages = warning; DROP SCHEMA "${schema}" CASCADE`);
         },
       };
     },

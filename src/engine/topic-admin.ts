@@ -39,26 +39,39 @@ export async function createTopics(
   topics: readonly NewTopic[],
   validateOnly: boolean,
 ): Promise<CreateTopicResult[]> {
-  const refusals = await refusalsOf(coordinator, topics);
-  if (validateOnly) return refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
-  const requests = new Map<number, CreateTopicRequest>();
-  topics.forEach(({ name, partitions, configs = {} }, index) => {
-    if (refusals[index]) return;
-    requests.set(index, { topicId: randomUuid(random), name, partitions, configs: normalizedTopicConfigs(configs) });
-  });
-  const created = requests.size === 0 ? [] : await answered(coordinator.createTopics([...requests.values()]));
-  const results: CreateTopicResult[] = refusals.map((refusal) => ({ ...(refusal ?? NO_ERROR), topicId: ZERO_UUID }));
-  [...requests].forEach(([index, { topicId, name }], position) => {
-    const { error } = created[position]!;
-    results[index] =
-      error === Errors.NONE
+  const refusals = (await refusalsOf(coordinator, topics)).map(
+    (refusal) => refusal && { ...refusal, topicId: ZERO_UUID },
+  );
+  if (validateOnly) return refusals.map((refusal) => refusal ?? { ...NO_ERROR, topicId: ZERO_UUID });
+  return unlessRefused(topics, refusals, async (accepted): Promise<CreateTopicResult[]> => {
+    const requests = accepted.map((topic) => createRequest(topic, random));
+    const created = await answered(coordinator.createTopics(requests));
+    return requests.map(({ topicId, name }, index) => {
+      const { error } = created[index]!;
+      return error === Errors.NONE
         ? { ...NO_ERROR, topicId }
         : { error, message: `topic ${name} was not created`, topicId: ZERO_UUID };
+    });
   });
-  return results;
 }
 
 const NO_ERROR: Refusal = { error: Errors.NONE, message: '' };
+
+function createRequest({ name, partitions, configs = {} }: NewTopic, random: Random): CreateTopicRequest {
+  return { topicId: randomUuid(random), name, partitions, configs: normalizedTopicConfigs(configs) };
+}
+
+/** Has done what is not refused, all at once; to each request its refusal, or what became of it. */
+async function unlessRefused<R, A>(
+  requests: readonly R[],
+  refusals: readonly (A | undefined)[],
+  perform: (accepted: readonly R[]) => Promise<readonly A[]>,
+): Promise<A[]> {
+  const accepted = requests.filter((_, index) => !refusals[index]);
+  const results = accepted.length === 0 ? [] : await perform(accepted);
+  let next = 0;
+  return refusals.map((refusal) => refusal ?? results[next++]!);
+}
 
 async function refusalsOf(
   coordinator: DisklessCoordinator,
@@ -94,8 +107,12 @@ function topicProblem({ name, partitions, configs = {} }: NewTopic): Refusal | u
       `${partitions} partitions asked for; 1 to ${MAX_PARTITIONS_PER_TOPIC} are allowed`,
     );
   }
-  const configProblem = topicConfigProblem(configs);
-  return configProblem === undefined ? undefined : refuse('INVALID_CONFIG', configProblem);
+  return configRefusal(configs);
+}
+
+function configRefusal(configs: Configs): Refusal | undefined {
+  const problem = topicConfigProblem(configs);
+  return problem === undefined ? undefined : refuse('INVALID_CONFIG', problem);
 }
 
 function refuse(error: keyof typeof Errors, message: string): Refusal {
@@ -116,11 +133,11 @@ export async function createPartitions(
 ): Promise<Refusal[]> {
   const topics = new Map((await answered(coordinator.listTopics())).map((topic) => [topic.topicId, topic]));
   const refusals = requests.map((request) => growthProblem(topics.get(request.topicId), request));
-  const accepted = requests.filter((_, index) => !refusals[index]);
-  if (validateOnly || accepted.length === 0) return refusals.map((refusal) => refusal ?? NO_ERROR);
-  const created = await answered(coordinator.createPartitions(accepted));
-  let next = 0;
-  return refusals.map((refusal, index) => refusal ?? createdOr(created[next++]!.error, requests[index]!));
+  if (validateOnly) return refusals.map((refusal) => refusal ?? NO_ERROR);
+  return unlessRefused(requests, refusals, async (accepted) => {
+    const created = await answered(coordinator.createPartitions(accepted));
+    return created.map(({ error }, index) => createdOr(error, accepted[index]!));
+  });
 }
 
 function growthProblem(topic: TopicDescription | undefined, { topicId, partitions }: NewPartitions) {
@@ -150,14 +167,10 @@ export async function alterTopicConfigs(
   coordinator: DisklessCoordinator,
   requests: readonly TopicConfigChanges[],
 ): Promise<Refusal[]> {
-  const problems = requests.map(({ changes }) => topicConfigProblem(withoutRemoved(changes)));
-  const accepted = requests.filter((_, index) => problems[index] === undefined).map(normalized);
-  const results = accepted.length === 0 ? [] : await answered(coordinator.alterTopicConfigs(accepted));
-  let next = 0;
-  return requests.map(({ topicId }, index) => {
-    const problem = problems[index];
-    if (problem !== undefined) return refuse('INVALID_CONFIG', problem);
-    return unknownTopicOr(results[next++]!.error, topicId);
+  const refusals = requests.map(({ changes }) => configRefusal(withoutRemoved(changes)));
+  return unlessRefused(requests, refusals, async (accepted) => {
+    const results = await answered(coordinator.alterTopicConfigs(accepted.map(normalized)));
+    return results.map(({ error }, index) => unknownTopicOr(error, accepted[index]!.topicId));
   });
 }
 

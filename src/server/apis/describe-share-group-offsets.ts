@@ -8,7 +8,8 @@ import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { describeShareGroupOffsets } from '../../protocol/messages/describe-share-group-offsets.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
-import { byTopic, errorText } from './share-partitions.ts';
+import { byTopic } from '../by-topic.ts';
+import { errorText } from './share-partitions.ts';
 
 type RequestGroup = RequestOf<typeof describeShareGroupOffsets>['groups'][number];
 type RequestTopic = NonNullable<RequestGroup['topics']>[number];

@@ -10,6 +10,7 @@ import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetFetch } from '../../protocol/messages/offset-fetch.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { byTopic } from '../by-topic.ts';
 
 /** Versions from which several groups are asked for at once. */
 const BATCHED_FROM = 8;
@@ -94,14 +95,8 @@ class OffsetLookup {
 
   /** Everything that the group has. Offsets of a topic that was deleted this moment are left out. */
   answerAll(offsets: readonly CommittedOffset[]): GroupAnswer['topics'] {
-    const byTopic = new Map<Uuid, PartitionAnswer[]>();
-    for (const offset of offsets) {
-      const { topicId, partition } = offset.topicIdPartition;
-      const partitions = byTopic.get(topicId) ?? [];
-      partitions.push(answer(partition, Errors.NONE, offset));
-      byTopic.set(topicId, partitions);
-    }
-    return [...byTopic].flatMap(([topicId, partitions]) => {
+    const answers = byTopic(offsets, (offset) => answer(offset.topicIdPartition.partition, Errors.NONE, offset));
+    return answers.flatMap(({ topicId, partitions }) => {
       const topic = this.#topics.byId(topicId);
       return topic ? [{ name: topic.name, topicId, partitions }] : [];
     });

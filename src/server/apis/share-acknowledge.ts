@@ -5,8 +5,9 @@ import type { ResponseOf } from '../../protocol/api.ts';
 import { shareAcknowledge } from '../../protocol/messages/share-acknowledge.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { byTopic } from '../by-topic.ts';
 import type { ShareConnections } from '../share-connections.ts';
-import { byTopic, errorText, leaderEndpoints, leaderHint, requestedPartitions } from './share-partitions.ts';
+import { errorText, leaderEndpoints, leaderHint, requestedPartitions } from './share-partitions.ts';
 
 type Response = ResponseOf<typeof shareAcknowledge>;
 

@@ -8,8 +8,9 @@ import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { shareFetch } from '../../protocol/messages/share-fetch.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
+import { byTopic } from '../by-topic.ts';
 import type { ShareConnections } from '../share-connections.ts';
-import { byTopic, errorText, leaderEndpoints, leaderHint, requestedPartitions } from './share-partitions.ts';
+import { errorText, leaderEndpoints, leaderHint, requestedPartitions } from './share-partitions.ts';
 
 type Request = RequestOf<typeof shareFetch>;
 type Response = ResponseOf<typeof shareFetch>;

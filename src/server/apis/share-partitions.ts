@@ -3,7 +3,7 @@
  * counts once, as in Kafka, where they are keys of a map.
  */
 import { type ErrorCode, Errors, errorName } from '../../common/errors.ts';
-import { partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
+import { partitionKey } from '../../common/topic-id-partition.ts';
 import type { Uuid } from '../../common/uuid.ts';
 import type { ShareAcknowledgementBatch, SharePartitionRequest } from '../../engine/diskless-engine.ts';
 import type { Broker } from '../broker.ts';
@@ -27,21 +27,6 @@ export function requestedPartitions(topics: readonly RequestedTopic[]): SharePar
     }
   }
   return [...byKey.values()];
-}
-
-/** Results by topic, in the order in which topics first come up. */
-export function byTopic<R extends { readonly topicIdPartition: TopicIdPartition }, P>(
-  results: readonly R[],
-  respond: (result: R) => P,
-): { topicId: Uuid; partitions: P[] }[] {
-  const topics = new Map<Uuid, P[]>();
-  for (const result of results) {
-    const { topicId } = result.topicIdPartition;
-    const partitions = topics.get(topicId);
-    if (partitions) partitions.push(respond(result));
-    else topics.set(topicId, [respond(result)]);
-  }
-  return [...topics].map(([topicId, partitions]) => ({ topicId, partitions }));
 }
 
 const UNKNOWN_LEADER = { leaderId: -1, leaderEpoch: -1 };

@@ -9,7 +9,7 @@ import { describeTopicPartitions } from '../../protocol/messages/describe-topic-
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import { authorizedOperations } from '../authorized-operations.ts';
 import type { Broker } from '../broker.ts';
-import { LEADER_EPOCH } from '../leader-epoch.ts';
+import { ledPartitions } from '../led-partitions.ts';
 import { isInternalTopic } from '../topic-names.ts';
 
 type Request = RequestOf<typeof describeTopicPartitions>;
@@ -63,25 +63,14 @@ function known(
   first: number,
   limit: number,
 ): Topic {
-  const nodes = [nodeId];
-  const partition = (partitionIndex: number) => ({
-    errorCode: Errors.NONE,
-    partitionIndex,
-    leaderId: nodeId,
-    leaderEpoch: LEADER_EPOCH,
-    replicaNodes: nodes,
-    isrNodes: nodes,
-    eligibleLeaderReplicas: [],
-    lastKnownElr: [],
-    offlineReplicas: [],
-  });
+  const noOthers = { eligibleLeaderReplicas: [], lastKnownElr: [], offlineReplicas: [] };
   const count = Math.max(0, Math.min(limit, partitions - first));
   return {
     errorCode: Errors.NONE,
     name,
     topicId,
     isInternal: isInternalTopic(name),
-    partitions: Array.from({ length: count }, (_, i) => partition(first + i)),
+    partitions: ledPartitions(nodeId, first, count).map((partition) => ({ ...partition, ...noOthers })),
     topicAuthorizedOperations: authorizedOperations('topic', true),
   };
 }

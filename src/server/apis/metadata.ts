@@ -11,7 +11,7 @@ import { metadata } from '../../protocol/messages/metadata.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import { authorizedOperations } from '../authorized-operations.ts';
 import type { Broker } from '../broker.ts';
-import { LEADER_EPOCH } from '../leader-epoch.ts';
+import { ledPartitions } from '../led-partitions.ts';
 import { isInternalTopic } from '../topic-names.ts';
 
 type MetadataRequest = RequestOf<typeof metadata>;
@@ -120,21 +120,7 @@ function nameable(topic: MetadataTopic, apiVersion: number): MetadataTopic {
 }
 
 function describe({ nodeId }: Broker, { name, topicId, partitions }: TopicDescription): MetadataTopic {
-  const nodes = [nodeId];
-  const describePartition = (partitionIndex: number) => ({
-    errorCode: Errors.NONE,
-    partitionIndex,
-    leaderId: nodeId,
-    leaderEpoch: LEADER_EPOCH,
-    replicaNodes: nodes,
-    isrNodes: nodes,
-  });
-  return {
-    errorCode: Errors.NONE,
-    name,
-    topicId,
-    partitions: Array.from({ length: partitions }, (_, index) => describePartition(index)),
-  };
+  return { errorCode: Errors.NONE, name, topicId, partitions: ledPartitions(nodeId, 0, partitions) };
 }
 
 function respond(broker: Broker, topics: readonly MetadataTopic[]): MetadataResponse {

@@ -29,6 +29,35 @@ export type ConfigChanges = Readonly<Record<string, string | null>>;
 
 export type ConfigCheck = ConfigDefinition['problem'];
 
+/** A definition as it stands in a table. */
+export type ConfigRow = readonly [
+  name: string,
+  type: ConfigType,
+  defaultValue: string,
+  problem: ConfigCheck,
+  documentation: string,
+  brokerSynonym?: string,
+];
+
+/** The definitions of a table; all of it has one support. */
+export function defineConfigs(support: ConfigSupport, rows: readonly ConfigRow[]): ConfigDefinition[] {
+  return rows.map(([name, type, defaultValue, problem, documentation, brokerSynonym]) => ({
+    name,
+    type,
+    defaultValue,
+    support,
+    documentation,
+    brokerSynonym,
+    problem,
+  }));
+}
+
+/** By name, and in the order of their names. */
+export function definitionsByName(definitions: readonly ConfigDefinition[]): ConfigDefinitions {
+  const sorted = [...definitions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return new Map(sorted.map((definition) => [definition.name, definition]));
+}
+
 export function integer(type: 'int' | 'long', min: bigint | number, max?: bigint | number): ConfigCheck {
   const most = BigInt(max ?? (type === 'int' ? 2n ** 31n - 1n : 2n ** 63n - 1n));
   return (value) => {

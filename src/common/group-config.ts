@@ -7,10 +7,10 @@ import {
   anything,
   boolean,
   type ConfigCheck,
-  type ConfigDefinition,
   type ConfigDefinitions,
-  type ConfigSupport,
-  type ConfigType,
+  type ConfigRow,
+  defineConfigs,
+  definitionsByName,
   integer,
   oneOf,
 } from './config-definition.ts';
@@ -58,16 +58,7 @@ const offsetReset: ConfigCheck = (value) =>
     ? undefined
     : `"${value}" is not earliest, latest or by_duration:<ISO-8601 duration>`;
 
-type Row = readonly [
-  name: string,
-  type: ConfigType,
-  value: string,
-  problem: ConfigCheck,
-  documentation: string,
-  brokerSynonym?: string,
-];
-
-const shareRows: readonly Row[] = [
+const shareRows: readonly ConfigRow[] = [
   [
     'errors.deadletterqueue.copy.record.enable',
     'boolean',
@@ -126,7 +117,7 @@ const shareRows: readonly Row[] = [
 const ASSIGNMENT = 'Assignments are computed as soon as members or topics change: no effect.';
 const STREAMS = 'About streams groups (KIP-1071), which are not built: no effect.';
 
-const rowsWithoutEffect: readonly Row[] = [
+const rowsWithoutEffect: readonly ConfigRow[] = [
   [
     'consumer.assignment.interval.ms',
     'int',
@@ -181,7 +172,7 @@ const rowsWithoutEffect: readonly Row[] = [
 ];
 
 /** Heartbeats and sessions, which consumer and share groups have alike. */
-function timesRows(type: keyof GroupBounds, bounds: GroupBounds): Row[] {
+function timesRows(type: keyof GroupBounds, bounds: GroupBounds): ConfigRow[] {
   const { sessionTimeoutMs: session, heartbeatIntervalMs: heartbeat } = bounds[type];
   return [
     [
@@ -203,23 +194,13 @@ function timesRows(type: keyof GroupBounds, bounds: GroupBounds): Row[] {
   ];
 }
 
-function define(support: ConfigSupport) {
-  return ([name, type, defaultValue, problem, documentation, brokerSynonym]: Row): [string, ConfigDefinition] => [
-    name,
-    { name, type, defaultValue, support, documentation, brokerSynonym, problem },
-  ];
-}
-
 /** The configs of share groups by name, but for those whose bounds are the broker's. */
-export const shareGroupConfigDefinitions: ConfigDefinitions = new Map(shareRows.map(define('honoured')));
+export const shareGroupConfigDefinitions: ConfigDefinitions = definitionsByName(defineConfigs('honoured', shareRows));
 
 /** All group configs by name, under a broker's bounds. */
 export function groupConfigDefinitions(bounds: GroupBounds): ConfigDefinitions {
-  const rows = [
-    ...timesRows('consumer', bounds).map(define('honoured')),
-    ...timesRows('share', bounds).map(define('honoured')),
-    ...shareGroupConfigDefinitions,
-    ...rowsWithoutEffect.map(define('ignored')),
-  ];
-  return new Map(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
+  return definitionsByName([
+    ...defineConfigs('honoured', [...timesRows('consumer', bounds), ...timesRows('share', bounds), ...shareRows]),
+    ...defineConfigs('ignored', rowsWithoutEffect),
+  ]);
 }

@@ -2,11 +2,11 @@
 import {
   boolean,
   type ConfigCheck,
-  type ConfigDefinition,
   type ConfigDefinitions,
-  type ConfigSupport,
+  type ConfigRow,
   type Configs,
-  type ConfigType,
+  defineConfigs,
+  definitionsByName,
   integer,
   listOf,
   normalizedValue,
@@ -31,16 +31,7 @@ const throttledReplicas: ConfigCheck = (value) =>
     ? undefined
     : `"${value}" is neither * nor a list of partition:broker`;
 
-type Row = readonly [
-  name: string,
-  type: ConfigType,
-  value: string,
-  problem: ConfigCheck,
-  documentation: string,
-  brokerSynonym?: string,
-];
-
-const honoured: readonly Row[] = [
+const honoured: readonly ConfigRow[] = [
   [
     'cleanup.policy',
     'list',
@@ -121,7 +112,7 @@ const COMPACTION = 'About compaction, which is not built yet: no effect.';
 const TIERS = 'About tiered storage, which is not built.';
 const LEVELS = 'Compression levels are fixed: no effect.';
 
-const ignored: readonly Row[] = [
+const ignored: readonly ConfigRow[] = [
   ['compression.gzip.level', 'int', '-1', gzipLevel, LEVELS, 'compression.gzip.level'],
   ['compression.lz4.level', 'int', '9', integer('int', 1, 17), LEVELS, 'compression.lz4.level'],
   ['compression.zstd.level', 'int', '3', integer('int', -131_072, 22), LEVELS, 'compression.zstd.level'],
@@ -159,7 +150,7 @@ const ignored: readonly Row[] = [
 
 const MAX_DECOMPRESSED = 2_147_483_639;
 
-const refused: readonly Row[] = [
+const refused: readonly ConfigRow[] = [
   [
     'max.decompressed.message.bytes',
     'int',
@@ -171,24 +162,12 @@ const refused: readonly Row[] = [
   ['remote.storage.enable', 'boolean', 'false', boolean, TIERS],
 ];
 
-function define(support: ConfigSupport) {
-  return ([name, type, defaultValue, problem, documentation, brokerSynonym]: Row): ConfigDefinition => ({
-    name,
-    type,
-    defaultValue,
-    support,
-    documentation,
-    brokerSynonym,
-    problem,
-  });
-}
-
 /** All topic configs by name. */
-export const topicConfigDefinitions: ConfigDefinitions = new Map(
-  [...honoured.map(define('honoured')), ...ignored.map(define('ignored')), ...refused.map(define('refused'))]
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .map((definition) => [definition.name, definition]),
-);
+export const topicConfigDefinitions: ConfigDefinitions = definitionsByName([
+  ...defineConfigs('honoured', honoured),
+  ...defineConfigs('ignored', ignored),
+  ...defineConfigs('refused', refused),
+]);
 
 /** What is wrong with the first bad entry (`name: why`), or undefined when all can be set. */
 export function topicConfigProblem(configs: Configs): string | undefined {

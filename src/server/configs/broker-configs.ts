@@ -12,6 +12,7 @@ import {
   type ConfigDefinitions,
   type Configs,
   type ConfigType,
+  definitionsByName,
   integer,
 } from '../../common/config-definition.ts';
 import { deadLetterClusterConfigs } from '../../common/dead-letter-config.ts';
@@ -119,7 +120,7 @@ function brokerConfigDefinitions(broker: Broker): ConfigDefinitions {
     ...topicRows(broker),
     ...limits(broker),
   ].map(define);
-  return new Map(all.sort((a, b) => (a.name < b.name ? -1 : 1)).map((config) => [config.name, config]));
+  return definitionsByName(all);
 }
 
 const clusterRows: readonly BrokerConfigRow[] = [

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { apis } from '../../src/protocol/apis.ts';
 import { encodeRequest } from '../../src/protocol/frames.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { FloodClient } from '../../test/server/flood-client.ts';
 import { plainBatch } from '../../test/support/record-batches.ts';
 import { jsonLines } from '../support/record-batches.ts';
@@ -155,8 +156,7 @@ const wireBatch = (): Uint8Array => plainBatch(BATCH_RECORDS, RECORD_BYTES, { ba
 
 /** Sends the requests of a work, each lane its next when its last is answered. @returns seconds */
 async function inLanes(work: Work, frame: (request: number) => Uint8Array, mostAnswerBytes?: number): Promise<number> {
-  const [host, port] = work.address.split(':') as [string, string];
-  const connect = () => FloodClient.connect({ host, port: Number(port) });
+  const connect = () => FloodClient.connect(parseEndpoint(work.address));
   const clients = await Promise.all(Array.from({ length: LANES }, connect));
   let next = 0;
   const lane = async (client: FloodClient): Promise<void> => {

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { HostProcess } from '../server/host-process.ts';
 import { RecordingProxy, type Unanswered } from './recording-proxy.ts';
 
@@ -47,7 +48,7 @@ export class BrokerBehindProxy {
   async #start(): Promise<void> {
     const flags = ['--advertised-listener', this.address];
     this.#host = await HostProcess.start({ data: this.data, flags });
-    await this.proxy.accept(Number(this.#host.address.split(':').at(-1)));
+    await this.proxy.accept(parseEndpoint(this.#host.address).port);
   }
 
   /** A broker that drains keeps its connections until it has ended. */

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { readme, section } from '../support/readme-tables.ts';
 import { BrokerBehindProxy } from './broker-behind-proxy.ts';
@@ -137,8 +138,7 @@ afterAll(() => broker.close());
 
 /** Topic ids → names. */
 async function topicNames(): Promise<Map<string, string>> {
-  const [host, port] = broker.address.split(':') as [string, string];
-  using client = await WireClient.connect({ host, port: Number(port) });
+  using client = await WireClient.connect(parseEndpoint(broker.address));
   const { topics } = await client.call(metadata, 13, { topics: null });
   return new Map(topics.map(({ topicId, name }) => [topicId, name!]));
 }

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import crc32c from 'crc-32/crc32c.js';
 import { type ErrorCode, Errors, errorName } from '../../src/common/errors.ts';
 import { apis } from '../../src/protocol/apis.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { recordsOfBatch } from '../support/read-records.ts';
 import type { Codecs } from './codecs.ts';
@@ -111,8 +112,7 @@ export class TopicReader {
   }
 
   async #connect(): Promise<WireClient> {
-    const [host, port] = this.#options.address.split(':') as [string, string];
-    return WireClient.connect({ host, port: Number(port) });
+    return WireClient.connect(parseEndpoint(this.#options.address));
   }
 
   #asked(): Followed[] {

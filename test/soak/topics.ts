@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { apis } from '../../src/protocol/apis.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import type { Generation } from './judge.ts';
 import type { ProgramTopic } from './programs/arguments.ts';
@@ -120,8 +121,7 @@ export class Topics {
   }
 
   #connect(): Promise<WireClient> {
-    const [host, port] = this.#address.split(':') as [string, string];
-    return WireClient.connect({ host, port: Number(port) });
+    return WireClient.connect(parseEndpoint(this.#address));
   }
 
   #admin(work: (admin: Admin) => Promise<void>): Promise<void> {

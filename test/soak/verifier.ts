@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Errors } from '../../src/common/errors.ts';
 import { apis } from '../../src/protocol/apis.ts';
+import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { type Codecs, openCodecs } from './codecs.ts';
 import { History } from './history.ts';
@@ -96,8 +97,7 @@ class Verifier {
   }
 
   async #readCommitted(group: string): Promise<void> {
-    const [host, port] = this.#options!.address.split(':') as [string, string];
-    using client = await WireClient.connect({ host, port: Number(port) });
+    using client = await WireClient.connect(parseEndpoint(this.#options!.address));
     const groups = [{ groupId: group, topics: null }];
     const answer = await client.call(apis.offsetFetch, 8, { groups });
     const found = answer.groups[0]!;

@@ -6,18 +6,13 @@ import { fetch } from '../../../src/protocol/messages/fetch.ts';
 import { incrementalAlterConfigs } from '../../../src/protocol/messages/incremental-alter-configs.ts';
 import { produce } from '../../../src/protocol/messages/produce.ts';
 import { parseHeader, parseRecords } from '../../../src/record/record-batch.ts';
-import type { Endpoint } from '../../../src/server/broker.ts';
+import { parseEndpoint } from '../../../src/server/listener.ts';
 import { HostProcess } from '../../server/host-process.ts';
 import { WireClient } from '../../server/wire-client.ts';
 import { plainBatch } from '../../support/record-batches.ts';
 import type { DeadLetterSeen } from './judge.ts';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-export function endpointOf(address: string): Endpoint {
-  const [host, port] = address.split(':') as [string, string];
-  return { host, port: Number(port) };
-}
 
 /** Records that no consumer can process: one in `oneIn`. */
 export function isPoison(partition: number, offset: number, oneIn: number): boolean {
@@ -72,7 +67,7 @@ export class Cluster {
   }
 
   #connect(): Promise<WireClient> {
-    return WireClient.connect(endpointOf(this.address));
+    return WireClient.connect(parseEndpoint(this.address));
   }
 
   async #setUp(): Promise<void> {

@@ -10,9 +10,10 @@ import { Errors } from '../../../src/common/errors.ts';
 import { type Random, seededRandom } from '../../../src/common/random.ts';
 import type { ResponseRead } from '../../../src/protocol/api.ts';
 import type { shareFetch } from '../../../src/protocol/messages/share-fetch.ts';
+import { parseEndpoint } from '../../../src/server/listener.ts';
 import { type Acknowledgement, ShareClient } from '../../server/share-client.ts';
 import { WireClient } from '../../server/wire-client.ts';
-import { endpointOf, isPoison, pause } from './cluster.ts';
+import { isPoison, pause } from './cluster.ts';
 import { Journal, type JournalKind, monotonicMs } from './journal.ts';
 
 const ACCEPT = 1;
@@ -219,7 +220,7 @@ async function main(): Promise<void> {
   });
   while (!stopping) {
     try {
-      using client = await WireClient.connect(endpointOf(address));
+      using client = await WireClient.connect(parseEndpoint(address));
       await new Worker(client, task, journal, random).run(() => stopping);
     } catch {
       // The broker is gone, or knows this session no more: whatever was held is for whoever gets it next.

@@ -2,11 +2,11 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openComponents } from '../../src/cli/components.ts';
-import { main } from '../../src/cli/main.ts';
 import { openEngine } from '../../src/engine/engine.ts';
 import { plainBatch } from '../support/record-batches.ts';
+import { shoal } from './support/run-shoal.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'shoal-explain-'));
 
@@ -26,23 +26,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => rmSync(data, { recursive: true }));
-afterEach(() => vi.restoreAllMocks());
-
-/** Runs the command line; what it printed, and its exit code. */
-async function shoal(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const printed = { out: '', err: '' };
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed.out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    printed.err += text;
-    return true;
-  });
-  const code = await main(args);
-  return { code, ...printed };
-}
-
 describe('shoal explain', () => {
   it('explains a fetch in words', async () => {
     const { code, out } = await shoal('explain', 'orders', '1', '0', '--data', data);

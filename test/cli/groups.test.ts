@@ -1,32 +1,15 @@
 /** `shoal groups` and `shoal share describe` against a running host. */
 import { type AddressInfo, createServer } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { main } from '../../src/cli/main.ts';
+import { describe, expect, it } from 'vitest';
 import { consumerGroupHeartbeat } from '../../src/protocol/messages/consumer-group-heartbeat.ts';
 import { joinGroup } from '../../src/protocol/messages/join-group.ts';
 import { formatEndpoint } from '../../src/server/listener.ts';
 import { ServerFixture } from '../server/server-fixture.ts';
 import { ShareClient } from '../server/share-client.ts';
 import { batchOf } from '../support/engine-fixture.ts';
+import { shoal } from './support/run-shoal.ts';
 
 const GROUP = 'workers';
-
-afterEach(() => vi.restoreAllMocks());
-
-/** Runs the command line; what it printed, and its exit code. */
-async function shoal(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-  const printed = { out: '', err: '' };
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed.out += text;
-    return true;
-  });
-  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    printed.err += text;
-    return true;
-  });
-  const code = await main(args);
-  return { code, ...printed };
-}
 
 /** A host with a group whose member holds records 2 and 3, after record 0 was accepted and 1 released. */
 async function open() {

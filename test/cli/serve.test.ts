@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { main } from '../../src/cli/main.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetch } from '../../src/protocol/messages/fetch.ts';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
@@ -13,6 +12,7 @@ import { parseEndpoint } from '../../src/server/listener.ts';
 import { HostProcess, root } from '../server/host-process.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { plainBatch } from '../support/record-batches.ts';
+import { shoal as inThisProcess } from './support/run-shoal.ts';
 
 let folder: string;
 const hosts: HostProcess[] = [];
@@ -41,16 +41,8 @@ function shoal(...args: string[]) {
 
 /** Runs a command that refuses, in this process: its exit code and what it printed. */
 async function refused(...args: string[]) {
-  const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-  const textOf = ({ mock }: typeof stderr): string => mock.calls.map(([text]) => text).join('');
-  try {
-    const status = await main(args);
-    return { status, stdout: textOf(stdout), stderr: textOf(stderr) };
-  } finally {
-    stderr.mockRestore();
-    stdout.mockRestore();
-  }
+  const { code, out, err } = await inThisProcess(...args);
+  return { status: code, stdout: out, stderr: err };
 }
 
 const serve = (...flags: string[]) => refused('serve', '--data', data(), '--listen', '127.0.0.1:0', ...flags);

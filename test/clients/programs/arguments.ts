@@ -13,6 +13,7 @@
  * "timestamps"}}}. Anything out of place ends the program with a message and exit code 1: an offset, a record that is
  * missing, doubled or different.
  */
+import { namedArguments } from '../../support/named-arguments.ts';
 
 export interface TrafficArguments {
   readonly mode: 'produce' | 'consume';
@@ -27,12 +28,7 @@ export interface TrafficArguments {
 }
 
 export function trafficArguments(argv: readonly string[]): TrafficArguments {
-  const values = new Map(argv.map((argument) => argument.split(/=(.*)/s, 2) as [string, string]));
-  const value = (name: string): string => {
-    const text = values.get(name);
-    if (text === undefined) throw new Error(`the argument ${name}= is missing`);
-    return text;
-  };
+  const value = namedArguments(argv);
   return {
     mode: value('mode') as TrafficArguments['mode'],
     address: value('address'),
@@ -44,7 +40,7 @@ export function trafficArguments(argv: readonly string[]): TrafficArguments {
       .split(',')
       .map((topic) => ({ name: topic.split(':')[0]!, codec: topic.split(':')[1]! })),
     marks: value('marks').split(',').filter(Boolean).map(Number),
-    group: values.get('group') ?? '',
+    group: value('group', ''),
   };
 }
 

@@ -5,6 +5,8 @@
  * and for a producer rate (records a second) and seed. SIGTERM ends one: a producer waits for its answers, a consumer
  * leaves its group, `soak-KIND`. Errors that clients live with are written down and lived with.
  */
+import { namedArguments } from '../../support/named-arguments.ts';
+
 export interface ProgramArguments {
   readonly mode: 'produce' | 'consume';
   readonly address: string;
@@ -22,12 +24,7 @@ export interface ProgramTopic {
 }
 
 export function programArguments(argv: readonly string[]): ProgramArguments {
-  const values = new Map(argv.map((argument) => argument.split(/=(.*)/s, 2) as [string, string]));
-  const value = (name: string): string => {
-    const text = values.get(name);
-    if (text === undefined) throw new Error(`the argument ${name}= is missing`);
-    return text;
-  };
+  const value = namedArguments(argv);
   return {
     mode: value('mode') as ProgramArguments['mode'],
     address: value('address'),

@@ -1,6 +1,7 @@
 /** The matrix of clients as the tests print it and the README shows it. */
 import { writeFileSync } from 'node:fs';
 import { apis } from '../../src/protocol/apis.ts';
+import { markdownTable } from '../support/markdown-table.ts';
 import { readme, section, withSection } from '../support/readme-tables.ts';
 import type { ApiVersionsSent } from './recording-proxy.ts';
 
@@ -14,18 +15,11 @@ export interface MatrixRow {
   readonly readBy: readonly string[];
 }
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`;
-  return [line(header), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n');
-}
-
 /** One row a client. */
 export function clientsTable(rows: readonly MatrixRow[], codecs: readonly string[]): string {
   const header = ['Client', 'Version', 'Group protocol', 'Records', ...codecs, 'Read by'];
   const everyone = rows.map(({ client }) => client);
-  return table(
+  return markdownTable(
     header,
     rows.map(({ client, version, protocol, produced, codecs: stored, readBy }) => [
       client,
@@ -73,7 +67,7 @@ export function apiVersionsTable(
         Math.max(known.get(name)?.get(client) ?? -1, ...(sent.get(client)?.get(key) ?? []));
       return [name, ...clients.map(newest).map((version) => (version < 0 ? '' : String(version)))];
     });
-  return table(
+  return markdownTable(
     ['API', ...clients],
     rows.filter(([, ...cells]) => cells.some((cell) => cell !== '')),
   );

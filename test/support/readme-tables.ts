@@ -7,6 +7,7 @@ import { topicConfigDefinitions } from '../../src/common/topic-config.ts';
 import { defaultGroupSettings, groupBounds } from '../../src/group/group-settings.ts';
 import { apis } from '../../src/protocol/apis.ts';
 import type { SupportedApi } from '../../src/server/apis/api-versions.ts';
+import { markdownTable } from './markdown-table.ts';
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
@@ -45,17 +46,11 @@ function honoured(definitions: ConfigDefinitions): string {
   return `\n| config | default |\n| --- | --- |\n${rows.join('\n')}\n\n`;
 }
 
-/** What a host serves, with the versions that it understands; padded as the formatter does. */
+/** What a host serves, with the versions that it understands. */
 export function apisSection(supported: readonly SupportedApi[]): string {
   const rows = supported.map(({ apiKey, name, maxVersion }) => {
     const { min } = Object.values(apis).find(({ key }) => key === apiKey)!.versions;
     return [name, String(apiKey), `${min} to ${maxVersion}`];
   });
-  const table = [['API', 'Key', 'Versions'], ...rows];
-  const widths = [0, 1, 2].map((column) => Math.max(...table.map((cells) => cells[column]!.length)));
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
-  const ruler = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
-  const [header, ...body] = table.map(line);
-  return `${[header, ruler, ...body].join('\n')}\n`;
+  return `${markdownTable(['API', 'Key', 'Versions'], rows)}\n`;
 }

@@ -5,18 +5,9 @@ import { Errors } from '../../src/common/errors.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
 import { packResults, packTasks, unpackResults, unpackTasks } from '../../src/worker/packed-hand-over.ts';
+import { KAFKA_DEFAULTS } from '../support/test-kernel.ts';
 
-const options = (maxMessageBytes: number): ValidationOptions => ({
-  maxMessageBytes,
-  compressionType: 'producer',
-  timestampType: 0,
-  nowMs: 1_700_000_000_000,
-  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
-  timestampAfterMaxMs: 3_600_000,
-  compacted: false,
-  allowTransactional: false,
-});
-const shared = [options(1000), options(2000)] as const;
+const shared = [1000, 2000].map((maxMessageBytes): ValidationOptions => ({ ...KAFKA_DEFAULTS, maxMessageBytes }));
 
 const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });

@@ -8,18 +8,10 @@ import { openRecordPool, type RecordPoolOptions } from '../../src/worker/piscina
 import type { RecordPool } from '../../src/worker/record-pool.ts';
 import type { Slab } from '../../src/worker/slab-pool.ts';
 import { buildBatch, encodeRecord, plainBatch } from '../support/record-batches.ts';
+import { KAFKA_DEFAULTS } from '../support/test-kernel.ts';
 
 const MiB = 1024 * 1024;
-const options: ValidationOptions = {
-  maxMessageBytes: 8 * MiB,
-  compressionType: 'producer',
-  timestampType: 0,
-  nowMs: 1_700_000_000_000,
-  timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
-  timestampAfterMaxMs: 3_600_000,
-  compacted: false,
-  allowTransactional: false,
-};
+const options: ValidationOptions = { ...KAFKA_DEFAULTS, maxMessageBytes: 8 * MiB };
 
 /** A real clock that runs `haste` times as fast. */
 class HastyTime implements Time {

@@ -2,23 +2,12 @@
 import * as zlib from 'node:zlib';
 import * as zstd from '@bokuweb/zstd-wasm';
 import * as lz4 from 'lz4-napi';
-import * as snappy from 'snappy';
 import type { CompressionCodec } from '../../src/record/validation.ts';
+import { snappyDecode } from '../../test/support/snappy-frames.ts';
 
 export interface CodecLibraries {
   readonly codec: Exclude<CompressionCodec, 'none'>;
   readonly libraries: Readonly<Record<string, (payload: Buffer) => Uint8Array>>;
-}
-
-/** Xerial's frames around raw blocks, which the library does not know. */
-function snappyFrames(payload: Buffer): Buffer {
-  const blocks: Buffer[] = [];
-  for (let at = 16; at < payload.length; ) {
-    const size = payload.readInt32BE(at);
-    blocks.push(snappy.uncompressSync(payload.subarray(at + 4, at + 4 + size)) as Buffer);
-    at += 4 + size;
-  }
-  return Buffer.concat(blocks);
 }
 
 /** The blocks of an LZ4 frame by the library's block decoder, its fastest, which wants each one's plain size in front. */
@@ -60,7 +49,7 @@ export async function decoders(plainBytes: number): Promise<readonly CodecLibrar
         'node:zlib, told the size': (payload) => zlib.gunzipSync(payload, { chunkSize: plainBytes }),
       },
     },
-    { codec: 'snappy', libraries: { snappy: snappyFrames } },
+    { codec: 'snappy', libraries: { snappy: snappyDecode } },
     {
       codec: 'lz4',
       libraries: {

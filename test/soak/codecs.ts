@@ -3,6 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as zstd from '@bokuweb/zstd-wasm';
 import * as lz4 from 'lz4-napi';
 import * as snappy from 'snappy';
+import { snappyDecode } from '../support/snappy-frames.ts';
 import type { Codec } from './journal.ts';
 
 export interface CodecFunctions {
@@ -27,17 +28,6 @@ function snappyCompress(plain: Buffer): Buffer {
   return Buffer.concat(parts);
 }
 
-function snappyDecompress(compressed: Buffer): Buffer {
-  if (!compressed.subarray(0, 8).equals(XERIAL.subarray(0, 8))) return snappy.uncompressSync(compressed) as Buffer;
-  const parts: Buffer[] = [];
-  for (let at = XERIAL.length; at < compressed.length; ) {
-    const size = compressed.readInt32BE(at);
-    parts.push(snappy.uncompressSync(compressed.subarray(at + 4, at + 4 + size)) as Buffer);
-    at += 4 + size;
-  }
-  return Buffer.concat(parts);
-}
-
 /** To be opened once: the zstd library does not survive a second initialisation. */
 export async function openCodecs(): Promise<Codecs> {
   await zstd.init();
@@ -45,7 +35,7 @@ export async function openCodecs(): Promise<Codecs> {
   return {
     none: { compress: same, decompress: same },
     gzip: { compress: (plain) => gzipSync(plain), decompress: (compressed) => gunzipSync(compressed) },
-    snappy: { compress: snappyCompress, decompress: snappyDecompress },
+    snappy: { compress: snappyCompress, decompress: snappyDecode },
     lz4: {
       compress: (plain) => lz4.compressFrameSync(plain),
       decompress: (compressed) => lz4.decompressFrameSync(compressed),

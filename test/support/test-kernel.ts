@@ -3,11 +3,11 @@ import { gunzipSync } from 'node:zlib';
 import * as zstd from '@bokuweb/zstd-wasm';
 import crc32c from 'crc-32/crc32c.js';
 import * as lz4 from 'lz4-napi';
-import * as snappy from 'snappy';
 import { type BatchVerdict, validateBatch } from '../../src/record/batch-validator.ts';
 import type { OracleParts } from '../../src/record/record-batch.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../../src/record/record-kernel.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
+import { snappyDecode } from './snappy-frames.ts';
 
 export const NOW_MS = 1_700_000_000_000;
 
@@ -52,19 +52,6 @@ export class TestKernel {
     const at = this.address + shift;
     return Buffer.from(this.kernel.bytes.subarray(at, at + verdict.sizeBytes));
   }
-}
-
-/** A raw block, or xerial's frames of them. */
-function snappyDecode(payload: Buffer): Buffer {
-  if (payload.length < 16 || payload.toString('latin1', 1, 7) !== 'SNAPPY')
-    return snappy.uncompressSync(payload) as Buffer;
-  const blocks: Buffer[] = [];
-  for (let at = 16; at < payload.length; ) {
-    const size = payload.readInt32BE(at);
-    blocks.push(snappy.uncompressSync(payload.subarray(at + 4, at + 4 + size)) as Buffer);
-    at += 4 + size;
-  }
-  return Buffer.concat(blocks);
 }
 
 export async function oracleParts(): Promise<OracleParts> {

@@ -19,13 +19,12 @@ export interface Disturbed {
   readonly cluster: Cluster;
   readonly fleet: Fleet;
   readonly topics: Topics;
-  readonly hasDeleteRecords: boolean;
 }
 
 /** Beyond the session timeout of the members, which is 6 s: its partitions go to the other one. */
 const LONG_PAUSE_MS = 8_000;
 
-export function deck({ cluster, fleet, topics, hasDeleteRecords }: Disturbed): Disturbance[] {
+export function deck({ cluster, fleet, topics }: Disturbed): Disturbance[] {
   const host: Disturbance[] = [
     { name: 'kill the host', run: () => cluster.kill() },
     {
@@ -47,8 +46,10 @@ export function deck({ cluster, fleet, topics, hasDeleteRecords }: Disturbed): D
       run: (random) => cluster.burst(randomInt(random, 2_000, 6_000), randomInt(random, 0, 1e9)),
     },
   ];
-  const log: Disturbance[] = [{ name: 'delete a topic and create it again', run: () => topics.recreate() }];
-  if (hasDeleteRecords) log.push({ name: 'delete records', run: () => topics.deleteRecords() });
+  const log: Disturbance[] = [
+    { name: 'delete a topic and create it again', run: () => topics.recreate() },
+    { name: 'delete records', run: () => topics.deleteRecords() },
+  ];
   const clients = fleet.kinds.flatMap((kind): Disturbance[] => {
     const [producer] = fleet.of(kind, 'produce');
     const member = (random: Random) => fleet.of(kind, 'consume')[randomInt(random, 0, 1)]!;

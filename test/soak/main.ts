@@ -98,8 +98,7 @@ class Soak {
   async disturb(): Promise<void> {
     const lines = setInterval(() => this.#line(), LINE_MS);
     await this.#recover('the start');
-    const disturbed = { cluster: this.#cluster, fleet: this.#fleet, topics: this.#topics };
-    const all = deck({ ...disturbed, hasDeleteRecords: await this.#topics.hasDeleteRecords() });
+    const all = deck({ cluster: this.#cluster, fleet: this.#fleet, topics: this.#topics });
     const endMs = performance.now() + Number(values.minutes) * 60_000;
     const atOnce = Math.max(1, Math.ceil((all.length * HAND_MS) / (Number(values.minutes) * 60_000)));
     do {

@@ -66,6 +66,7 @@ function exercised({ verdict, cluster, fleet, topics, recoveries }: Ran): Exerci
     [counts.slowdowns, 'times of slow storage'],
     [counts.bursts, 'times of failing storage'],
     [topics.deletions, 'topics deleted and created again'],
+    [topics.recordDeletions, 'times that records were deleted'],
     [verdict.logStartMoves, 'moves of a log start'],
     [recoveries.length, 'recoveries awaited'],
   ];

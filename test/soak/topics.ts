@@ -9,7 +9,7 @@ import type { ProgramTopic } from './programs/arguments.ts';
 
 /** Keeps everything. */
 export const KEPT: ProgramTopic = { name: 'soak-kept', partitions: 4 };
-/** Loses its oldest records to retention and, where there is DeleteRecords, to that. */
+/** Loses its oldest records to retention and to DeleteRecords. */
 export const TRIMMED: ProgramTopic = { name: 'soak-trimmed', partitions: 2 };
 /** Is deleted and created again. */
 export const AGAIN: ProgramTopic = { name: 'soak-again', partitions: 2 };
@@ -87,16 +87,6 @@ export class Topics {
     });
   }
 
-  /** Whether the host has DeleteRecords. */
-  async hasDeleteRecords(): Promise<boolean> {
-    using client = await this.#connect();
-    const { apiKeys } = await client.call(apis.apiVersions, 3, {
-      clientSoftwareName: 'soak',
-      clientSoftwareVersion: '1',
-    });
-    return apiKeys.some(({ apiKey }) => apiKey === DELETE_RECORDS);
-  }
-
   /** Half of what each partition of the trimmed topic holds. */
   deleteRecords(): Promise<void> {
     return this.#admin(async (admin) => {
@@ -149,5 +139,3 @@ export class Topics {
     }
   }
 }
-
-const DELETE_RECORDS = 21;

@@ -1,6 +1,7 @@
 /** A traffic program (programs/arguments.ts) as a child process: waits for what it says, lets it go on. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { within } from '../support/within.ts';
 import type { ClientProgram } from './install.ts';
 
 export interface TrafficReport {
@@ -70,16 +71,8 @@ export class TrafficProgram {
     await this.#exited;
   }
 
-  async #within<T>(timeoutMs: number, what: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(this.#error(`did not go on for ${timeoutMs / 1000} s`)), timeoutMs);
-    });
-    try {
-      return await Promise.race([what, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #within<T>(timeoutMs: number, what: Promise<T>): Promise<T> {
+    return within(timeoutMs, what, () => this.#error(`did not go on for ${timeoutMs / 1000} s`));
   }
 
   #error(what: string): Error {

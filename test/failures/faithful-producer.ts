@@ -12,6 +12,7 @@ import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { readRecords } from '../support/read-records.ts';
 import { buildBatch } from '../support/record-batches.ts';
+import { within } from '../support/within.ts';
 
 export const TOPIC = 'ledger';
 export const PARTITIONS = 3;
@@ -95,17 +96,8 @@ export class FaithfulProducer {
   }
 
   /** A host that is stopped neither answers nor ends its connections. */
-  async #within<T>(answer: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('no answer')), this.#answerMs);
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
-      answer.catch(() => {});
-    }
+  #within<T>(answer: Promise<T>): Promise<T> {
+    return within(this.#answerMs, answer, () => new Error('no answer'));
   }
 
   async #connect(): Promise<WireClient> {

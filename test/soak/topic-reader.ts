@@ -10,6 +10,7 @@ import { apis } from '../../src/protocol/apis.ts';
 import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { recordsOfBatch } from '../support/read-records.ts';
+import { within } from '../support/within.ts';
 import type { Codecs } from './codecs.ts';
 import { CODECS, type Codec, type RecordName, recordName } from './journal.ts';
 import { FOREIGN, PartitionLog } from './partition-log.ts';
@@ -120,17 +121,8 @@ export class TopicReader {
   }
 
   /** A broker that is stopped, not killed, leaves its sockets open and says nothing. */
-  async #answer<T>(answer: Promise<T>): Promise<T> {
-    const ended = new AbortController();
-    const late = sleep(ANSWER_MS, undefined, { signal: ended.signal }).then(() => {
-      throw new Error('no answer');
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      ended.abort();
-      late.catch(() => {});
-    }
+  #answer<T>(answer: Promise<T>): Promise<T> {
+    return within(ANSWER_MS, answer, () => new Error('no answer'));
   }
 
   async #findTopics(): Promise<void> {

@@ -10,6 +10,7 @@ import type { ShareAcknowledgementBatch } from '../../src/share/share-fetch-requ
 import { StorageError } from '../../src/storage/object-storage.ts';
 import { batchOf, EngineFixture, type FixtureOptions } from '../support/engine-fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { batchesOf } from '../support/read-records.ts';
 import { encodeRecords, type TestBatch } from '../support/record-batches.ts';
 import { ShareMember } from '../support/share-member.ts';
 
@@ -73,14 +74,6 @@ async function deadLetters({ engine }: EngineFixture, topicId: string, partition
     }
   }
   return dead;
-}
-
-function* batchesOf(run: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < run.length; ) {
-    const size = 12 + parseHeader(run, at).batchLength;
-    yield run.subarray(at, at + size);
-    at += size;
-  }
 }
 
 const text = (bytes: Uint8Array | null): string | null => bytes && String(Buffer.from(bytes));

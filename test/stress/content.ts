@@ -5,6 +5,7 @@
  * Key: `producer/sequence/index`. Value: a slice of one pseudo-random pad, at a place and of a length made from the key.
  */
 import { seededRandom } from '../../src/common/random.ts';
+import { batchesOf } from '../support/read-records.ts';
 import { buildBatch } from '../support/record-batches.ts';
 
 const PAD_BYTES = 1 << 20;
@@ -55,14 +56,7 @@ export interface SeenRecord extends RecordId {
 
 /** Reads consecutive uncompressed batches. @throws Error for bytes that are no batches of ours */
 export function* readBatches(views: readonly Uint8Array[], valueBytes: number): Generator<SeenRecord> {
-  for (const view of views) {
-    const bytes = Buffer.from(view.buffer, view.byteOffset, view.byteLength);
-    for (let at = 0; at < bytes.length; ) {
-      const size = 12 + bytes.readInt32BE(at + 8);
-      yield* readBatch(bytes.subarray(at, at + size), valueBytes);
-      at += size;
-    }
-  }
+  for (const view of views) for (const batch of batchesOf(view)) yield* readBatch(batch, valueBytes);
 }
 
 function* readBatch(batch: Buffer, valueBytes: number): Generator<SeenRecord> {

@@ -8,17 +8,24 @@ export interface ReadRecord {
   readonly value: string | null;
 }
 
+/** Consecutive batches, one by one. */
+export function* batchesOf(records: Uint8Array): Generator<Buffer> {
+  const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
+  for (let at = 0; at < bytes.length; ) {
+    const size = 12 + bytes.readInt32BE(at + 8);
+    yield bytes.subarray(at, at + size);
+    at += size;
+  }
+}
+
 /** The records of consecutive uncompressed batches, with each batch's CRC checked. */
 export function readRecords(batches: readonly Uint8Array[]): ReadRecord[] {
   const bytes = Buffer.concat(batches);
   const records: ReadRecord[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const size = 12 + bytes.readInt32BE(at + 8);
-    const batch = bytes.subarray(at, at + size);
+  for (const batch of batchesOf(bytes)) {
     if (crc32c.buf(batch.subarray(21)) >>> 0 !== batch.readUInt32BE(17))
-      throw new Error(`wrong CRC in the batch at ${at}`);
+      throw new Error(`wrong CRC in the batch at ${batch.byteOffset - bytes.byteOffset}`);
     records.push(...recordsOfBatch(batch));
-    at += size;
   }
   return records;
 }

@@ -9,6 +9,7 @@ import { parseHeader, parseRecords } from '../../../src/record/record-batch.ts';
 import { parseEndpoint } from '../../../src/server/listener.ts';
 import { HostProcess } from '../../server/host-process.ts';
 import { WireClient } from '../../server/wire-client.ts';
+import { batchesOf } from '../../support/read-records.ts';
 import { plainBatch } from '../../support/record-batches.ts';
 import type { DeadLetterSeen } from './judge.ts';
 
@@ -179,14 +180,6 @@ export class Cluster {
       nextOffset = baseOffset + BigInt(lastOffsetDelta) + 1n;
     }
     return { records, nextOffset, highWatermark: Number(data.highWatermark) };
-  }
-}
-
-function* batchesOf(records: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at + 61 <= records.length; ) {
-    const size = 12 + parseHeader(records, at).batchLength;
-    yield records.subarray(at, at + size);
-    at += size;
   }
 }
 

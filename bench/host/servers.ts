@@ -6,12 +6,12 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Admin, Kafka, logLevel } from 'kafkajs';
 import { HostProcess, root } from '../../test/server/host-process.ts';
+import { freePorts } from '../../test/support/free-ports.ts';
 import type { KafkaJars } from './kafka-jars.ts';
 
 export interface MeasuredServer {
@@ -122,13 +122,4 @@ async function measured(
       await stop();
     },
   };
-}
-
-/** Held together until all are known, so that none is given twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

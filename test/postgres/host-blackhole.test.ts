@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Hosts } from '../failures/hosts.ts';
 import { goesOn, settle, startProducing } from '../failures/scenarios.ts';
@@ -13,8 +14,6 @@ import { PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const SILENT_MS = 30_000;
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe.skipIf(process.env.SHOAL_POSTGRES_URL)('a host whose database fails', () => {
   let folder: string;
   let server: PostgresServer;

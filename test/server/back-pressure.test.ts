@@ -1,5 +1,6 @@
 /** Producers faster than the storage: the host's memory stays flat, they are held back at their sockets, consumers go on. */
 import { type ChildProcess, fork } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { decodeResponse } from '../../src/protocol/frames.ts';
@@ -29,8 +30,6 @@ const tell = (command: BlockedHostCommand): Promise<BlockedHostReport> => {
   host.send(command);
   return report;
 };
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 const topicData = (index: number) => [{ name: 't', partitionData: [{ index, records: [BATCH] }] }];
 const aProduce = (index: number) => ({ acks: -1, timeoutMs: 60_000, topicData: topicData(index) });
 

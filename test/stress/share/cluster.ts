@@ -1,4 +1,5 @@
 /** What the stress of share consumers does to its broker besides consuming: sets up, fills, looks at, kills and restarts. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { Errors } from '../../../src/common/errors.ts';
 import { createTopics } from '../../../src/protocol/messages/create-topics.ts';
 import { describeShareGroupOffsets } from '../../../src/protocol/messages/describe-share-group-offsets.ts';
@@ -12,8 +13,6 @@ import { WireClient } from '../../server/wire-client.ts';
 import { batchesOf } from '../../support/read-records.ts';
 import { plainBatch } from '../../support/record-batches.ts';
 import type { DeadLetterSeen } from './judge.ts';
-
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Records that no consumer can process: one in `oneIn`. */
 export function isPoison(partition: number, offset: number, oneIn: number): boolean {

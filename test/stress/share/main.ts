@@ -7,11 +7,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { randomInt, seededRandom } from '../../../src/common/random.ts';
 import { root } from '../../server/host-process.ts';
 import buildStale from '../../support/build-stale.ts';
-import { Cluster, DELIVERY_LIMIT, GROUP, pause, TOPIC } from './cluster.ts';
+import { Cluster, DELIVERY_LIMIT, GROUP, TOPIC } from './cluster.ts';
 import { readJournal } from './journal.ts';
 import { judge } from './judge.ts';
 

@@ -6,6 +6,7 @@
  * argv: address topic topicId partitions group journal seed poison
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Errors } from '../../../src/common/errors.ts';
 import { type Random, seededRandom } from '../../../src/common/random.ts';
 import type { ResponseRead } from '../../../src/protocol/api.ts';
@@ -13,7 +14,7 @@ import type { shareFetch } from '../../../src/protocol/messages/share-fetch.ts';
 import { parseEndpoint } from '../../../src/server/listener.ts';
 import { type Acknowledgement, ShareClient } from '../../server/share-client.ts';
 import { WireClient } from '../../server/wire-client.ts';
-import { isPoison, pause } from './cluster.ts';
+import { isPoison } from './cluster.ts';
 import { Journal, type JournalKind, monotonicMs } from './journal.ts';
 
 const ACCEPT = 1;

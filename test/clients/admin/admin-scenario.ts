@@ -1,8 +1,8 @@
 /**
- * What every admin client is put through: Admin.java, admin.py and kafkajs-admin.ts do the same steps and tell what they saw.
- * A topic of three partitions is created, described, altered and grown to four; `records` records go to each partition, a
- * second apart from `base`; a group reads them, is described while it lives, and its offsets are altered; records, group
- * and topic are deleted. What must be refused is tried, and answered by the name of Kafka's error.
+ * What every admin client is put through: AdminScenario.java, admin.py and kafkajs-admin.ts do the same steps and tell what
+ * they saw. A topic of three partitions is created, described, altered and grown to four; `records` records go to each
+ * partition, a second apart from `base`; a group reads them, is described while it lives, and its offsets are altered;
+ * records, group and topic are deleted. What must be refused is tried, and answered by the name of Kafka's error.
  */
 
 export interface AdminScenario {

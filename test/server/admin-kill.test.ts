@@ -7,7 +7,6 @@ import { createPartitions } from '../../src/protocol/messages/create-partitions.
 import { createTopics } from '../../src/protocol/messages/create-topics.ts';
 import { deleteRecords } from '../../src/protocol/messages/delete-records.ts';
 import { describeConfigs } from '../../src/protocol/messages/describe-configs.ts';
-import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
 import { listOffsets } from '../../src/protocol/messages/list-offsets.ts';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
@@ -15,6 +14,7 @@ import { ConfigResourceType } from '../../src/server/configs/config-target.ts';
 import { parseEndpoint } from '../../src/server/listener.ts';
 import { plainBatch } from '../support/record-batches.ts';
 import { HostProcess } from './host-process.ts';
+import { setConfigs } from './set-configs.ts';
 import { WireClient } from './wire-client.ts';
 
 const { topic: TOPIC, broker: BROKER, group: GROUP } = ConfigResourceType;
@@ -58,9 +58,7 @@ it('configs, partitions and deleted records survive', async () => {
   const topicData = [{ name: 't', partitionData: [{ index: 0, records: [plainBatch(5, 10)] }] }];
   await client.call(produce, 9, { acks: -1, timeoutMs: 30_000, transactionalId: null, topicData });
   for (const [resourceType, resourceName, name, value] of settings) {
-    const resources = [{ resourceType, resourceName, configs: [{ name, configOperation: 0, value }] }];
-    const { responses } = await client.call(incrementalAlterConfigs, 1, { resources, validateOnly: false });
-    expect(responses[0]!.errorMessage).toBeNull();
+    expect((await setConfigs(client, resourceType, resourceName, { [name]: value })).errorMessage).toBeNull();
   }
   const grown = { topics: [{ name: 't', count: 3, assignments: null }], timeoutMs: 30_000, validateOnly: false };
   expect((await client.call(createPartitions, 3, grown)).results[0]!.errorCode).toBe(0);

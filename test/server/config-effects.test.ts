@@ -4,11 +4,11 @@ import { Errors } from '../../src/common/errors.ts';
 import type { Uuid } from '../../src/common/uuid.ts';
 import { ListOffsetsTimestamp } from '../../src/coordinator/diskless-coordinator.ts';
 import { fetch } from '../../src/protocol/messages/fetch.ts';
-import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
 import { ConfigResourceType } from '../../src/server/configs/config-target.ts';
 import { plainBatch } from '../support/record-batches.ts';
 import { ServerFixture, type ServerFixtureOptions } from './server-fixture.ts';
+import { setConfigs } from './set-configs.ts';
 import type { WireClient } from './wire-client.ts';
 
 const GZIP = 1;
@@ -23,10 +23,8 @@ async function open(options: ServerFixtureOptions = {}) {
 
 /** Sets (or with null deletes) a config of topic `t`, or of all brokers. */
 async function set(client: WireClient, name: string, value: string | null, type: number = ConfigResourceType.topic) {
-  const configs = [{ name, configOperation: value === null ? 1 : 0, value }];
-  const resources = [{ resourceType: type, resourceName: type === ConfigResourceType.topic ? 't' : '', configs }];
-  const { responses } = await client.call(incrementalAlterConfigs, 1, { resources, validateOnly: false });
-  expect(responses[0]!.errorMessage).toBeNull();
+  const resource = type === ConfigResourceType.topic ? 't' : '';
+  expect((await setConfigs(client, type, resource, { [name]: value })).errorMessage).toBeNull();
 }
 
 async function send(client: WireClient, records: Buffer) {

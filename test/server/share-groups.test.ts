@@ -8,20 +8,19 @@ import { deleteGroups } from '../../src/protocol/messages/delete-groups.ts';
 import { deleteShareGroupOffsets } from '../../src/protocol/messages/delete-share-group-offsets.ts';
 import { describeShareGroupOffsets } from '../../src/protocol/messages/describe-share-group-offsets.ts';
 import { findCoordinator } from '../../src/protocol/messages/find-coordinator.ts';
-import { incrementalAlterConfigs } from '../../src/protocol/messages/incremental-alter-configs.ts';
 import { listGroups } from '../../src/protocol/messages/list-groups.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
 import { shareGroupDescribe } from '../../src/protocol/messages/share-group-describe.ts';
+import { ConfigResourceType } from '../../src/server/configs/config-target.ts';
 import { batchOf, EngineFixture } from '../support/engine-fixture.ts';
 import { buildBatch } from '../support/record-batches.ts';
 import { GroupBroker } from './group-broker.ts';
 import { ServerFixture } from './server-fixture.ts';
+import { setConfigs } from './set-configs.ts';
 import { acquiredOf, ShareClient } from './share-client.ts';
 import { WireClient } from './wire-client.ts';
 
 const GROUP = 'queue-readers';
-const SET = 0;
-const GROUP_RESOURCE = 32;
 
 /** A group that has read from one partition of two: offsets 0 and 1 accepted, 2 held, 3 to 5 not asked for. */
 async function open() {
@@ -31,10 +30,7 @@ async function open() {
   await fixture.parts.append({ topicId, partition: 0 }, batchOf('d', 'e', 'f'));
   const admin = await fixture.client();
   const configure = async (name: string, value: string) => {
-    const configs = [{ name, configOperation: SET, value }];
-    const resources = [{ resourceType: GROUP_RESOURCE, resourceName: GROUP, configs }];
-    const { responses } = await admin.call(incrementalAlterConfigs, 1, { resources, validateOnly: false });
-    expect(responses[0]).toMatchObject({ errorCode: 0 });
+    expect(await setConfigs(admin, ConfigResourceType.group, GROUP, { [name]: value })).toMatchObject({ errorCode: 0 });
   };
   await configure('share.auto.offset.reset', 'earliest');
   const member = new ShareClient(await fixture.client(), GROUP, 'member');

@@ -4,11 +4,12 @@ import { Errors } from '../../../src/common/errors.ts';
 import { createTopics } from '../../../src/protocol/messages/create-topics.ts';
 import { describeShareGroupOffsets } from '../../../src/protocol/messages/describe-share-group-offsets.ts';
 import { fetch } from '../../../src/protocol/messages/fetch.ts';
-import { incrementalAlterConfigs } from '../../../src/protocol/messages/incremental-alter-configs.ts';
 import { produce } from '../../../src/protocol/messages/produce.ts';
 import { parseHeader, parseRecords } from '../../../src/record/record-batch.ts';
+import { ConfigResourceType } from '../../../src/server/configs/config-target.ts';
 import { parseEndpoint } from '../../../src/server/listener.ts';
 import { HostProcess } from '../../server/host-process.ts';
+import { setConfigs } from '../../server/set-configs.ts';
 import { WireClient } from '../../server/wire-client.ts';
 import { batchesOf } from '../../support/read-records.ts';
 import { plainBatch } from '../../support/record-batches.ts';
@@ -22,8 +23,6 @@ export function isPoison(partition: number, offset: number, oneIn: number): bool
 export const TOPIC = 'work';
 export const GROUP = 'workers';
 const DEAD_LETTERS = 'dlq.work';
-const SET = 0;
-const GROUP_RESOURCE = 32;
 /** Kafka's bounds for groups: as often as is allowed, and as short a lock. */
 export const DELIVERY_LIMIT = 10;
 const LOCK_MS = 15_000;
@@ -89,17 +88,14 @@ export class Cluster {
       if (name === TOPIC) this.topicId = topicId;
       else this.#deadLettersId = topicId;
     }
-    const configs = Object.entries({
+    const altered = await setConfigs(client, ConfigResourceType.group, GROUP, {
       'share.auto.offset.reset': 'earliest',
       'share.delivery.count.limit': String(DELIVERY_LIMIT),
       'share.record.lock.duration.ms': String(LOCK_MS),
       'errors.deadletterqueue.topic.name': DEAD_LETTERS,
       'errors.deadletterqueue.copy.record.enable': 'true',
-    }).map(([name, value]) => ({ name, configOperation: SET, value }));
-    const resources = [{ resourceType: GROUP_RESOURCE, resourceName: GROUP, configs }];
-    const altered = await client.call(incrementalAlterConfigs, 1, { resources, validateOnly: false });
-    const refused = altered.responses.find(({ errorCode }) => errorCode !== Errors.NONE);
-    if (refused) throw new Error(`group configs were refused: ${refused.errorMessage}`);
+    });
+    if (altered.errorCode !== Errors.NONE) throw new Error(`group configs were refused: ${altered.errorMessage}`);
   }
 
   /** Appends at least `records`, through whatever happens to the broker. */

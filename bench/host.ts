@@ -74,7 +74,12 @@ export default async function host(bench: BenchContext): Promise<void> {
     const pairs = pairsOf(clients, servers);
     await runRounds(bench, servers, pairs, records);
     for (const { produce, consume } of pairs) for (const contest of [produce, consume]) report(bench, contest, records);
-    reportMemory(bench, servers);
+    reportOnce(bench, servers, {
+      name: 'memory/peak',
+      unit: 'MiB',
+      measure: (server) => server.peakMemoryBytes() / 2 ** 20,
+    });
+    reportOnce(bench, servers, { name: 'start/ready', unit: 'ms', measure: (server) => server.readyMs });
   } finally {
     await opened.dispose();
   }
@@ -195,11 +200,14 @@ function report(bench: BenchContext, { name, samples }: Contest, records: number
   }
 }
 
-function reportMemory(bench: BenchContext, [own, ...others]: Servers): void {
-  const row = { name: 'memory/peak', unit: 'MiB', rounds: 1, p25: null, p75: null };
-  const value = own!.peakMemoryBytes() / 2 ** 20;
+/** Figures that there is one of for each server. */
+function reportOnce(
+  bench: BenchContext,
+  [own, ...others]: Servers,
+  { name, unit, measure }: { name: string; unit: string; measure: (server: MeasuredServer) => number },
+): void {
+  const row = { name, unit, rounds: 1, p25: null, p75: null };
+  const value = measure(own!);
   if (others.length === 0) bench.row({ ...row, value, baseline: null, ratio: null });
-  for (const other of others) {
-    bench.row({ ...row, value, baseline: other.name, ratio: other.peakMemoryBytes() / 2 ** 20 / value });
-  }
+  for (const other of others) bench.row({ ...row, value, baseline: other.name, ratio: measure(other) / value });
 }

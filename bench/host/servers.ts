@@ -19,6 +19,8 @@ export interface MeasuredServer {
   /** HOST:PORT */
   readonly address: string;
   readonly admin: Admin;
+  /** From the start of the process until a client was connected, milliseconds; retries make it coarse by half a second. */
+  readonly readyMs: number;
   /** User and system time of the process so far, in seconds. */
   cpuSeconds(): number;
   /** The most memory that it ever had resident, in bytes. */
@@ -39,8 +41,9 @@ function startCommand(): string[] {
 export async function startShoal(): Promise<MeasuredServer> {
   const data = await mkdtemp(join(tmpdir(), 'shoal-bench-host-'));
   const flags = ['--auto-create-topics', 'false', '--log-level', 'error'];
+  const startMs = performance.now();
   const host = await HostProcess.start({ data, command: startCommand(), flags });
-  return measured('Shoal', host.address, host.child, async () => {
+  return measured('Shoal', host.address, host.child, startMs, async () => {
     await host.stop('SIGTERM');
     await rm(data, { recursive: true, force: true });
   });
@@ -54,6 +57,7 @@ export async function startKafka(jars: KafkaJars): Promise<MeasuredServer> {
   writeFileSync(settings, kafkaProperties(folder, address, `127.0.0.1:${controllerPort}`));
   const format = jars.command('kafka.tools.StorageTool', '128m');
   await promisify(execFile)('java', [...format, 'format', '-t', 'c2hvYWwtYmVuY2gtaG9zdA', '-c', settings]);
+  const startMs = performance.now();
   const child = spawn('java', [...jars.command('kafka.Kafka', '1g'), settings], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -64,7 +68,7 @@ export async function startKafka(jars: KafkaJars): Promise<MeasuredServer> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    return await measured(`Apache Kafka ${jars.version}`, address, child, stop);
+    return await measured(`Apache Kafka ${jars.version}`, address, child, startMs, stop);
   } catch (error) {
     await stop();
     throw new Error(`Apache Kafka did not start: ${error}\n${Buffer.concat(said)}`);
@@ -101,6 +105,7 @@ async function measured(
   name: string,
   address: string,
   { pid }: ChildProcess,
+  startMs: number,
   stop: () => Promise<void>,
 ): Promise<MeasuredServer> {
   if (!existsSync(`/proc/${pid}/stat`)) throw new Error('the CPU time of a process is read from /proc, as on Linux');
@@ -111,6 +116,7 @@ async function measured(
     name,
     address,
     admin,
+    readyMs: performance.now() - startMs,
     cpuSeconds: () => {
       // After the command's name, which may hold spaces; utime and stime are fields 14 and 15.
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ');

@@ -9,6 +9,7 @@ import { type Random, randomInt, seededRandom } from '../../src/common/random.ts
 import { HostProcess, root } from '../server/host-process.ts';
 import { type FaultSchedule, seededFaults } from '../support/s3/faults.ts';
 import { S3Double } from '../support/s3/s3-double.ts';
+import { Turns } from './turns.ts';
 
 /** Of requests to the storage while nothing special is done to it. */
 const USUAL_FAULT_RATE = 0.01;
@@ -35,8 +36,8 @@ export class Cluster implements AsyncDisposable {
   readonly #problems: string[] = [];
   #host: HostProcess | undefined;
   #address: string | undefined;
-  /** The last disturbance of the host; the next begins when it is over. */
-  #turn: Promise<void> = Promise.resolve();
+  /** Disturbances of the host. */
+  readonly #turns = new Turns();
 
   private constructor(data: string, storage: S3Double, seed: number) {
     this.#data = data;
@@ -66,7 +67,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#turn;
+    await this.#turns.over;
     await this.#host?.stop('SIGKILL');
     await this.storage.stop();
   }
@@ -80,7 +81,7 @@ export class Cluster implements AsyncDisposable {
 
   /** kill −9, and up again. */
   kill(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.counts.kills++;
       await this.#end('SIGKILL');
       await this.#start();
@@ -89,7 +90,7 @@ export class Cluster implements AsyncDisposable {
 
   /** SIGTERM, which drains, and up again. */
   restart(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.counts.restarts++;
       await this.#drain();
       await this.#start();
@@ -97,7 +98,7 @@ export class Cluster implements AsyncDisposable {
   }
 
   pause(ms: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.counts.pauses++;
       const child = this.#host?.child;
       child?.kill('SIGSTOP');
@@ -108,7 +109,7 @@ export class Cluster implements AsyncDisposable {
 
   /** SIGTERM, for good. */
   stop(): Promise<void> {
-    return this.#inTurn(() => this.#drain());
+    return this.#turns.take(() => this.#drain());
   }
 
   async outage(ms: number): Promise<void> {
@@ -154,12 +155,6 @@ export class Cluster implements AsyncDisposable {
     return { coordinates: report.coordinates, problems: [...report.problems, ...report.databaseFaults] };
   }
 
-  #inTurn(disturb: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(disturb);
-    this.#turn = turn.catch(() => {});
-    return turn;
-  }
-
   async #drain(): Promise<void> {
     const late = setTimeout(() => {
       this.#problems.push('the host did not drain within its time');
@@ -201,7 +196,7 @@ export class Cluster implements AsyncDisposable {
       if (this.#host !== host) return;
       this.#problems.push(`the host ended by itself with ${code}:\n${host.output.slice(-2000)}`);
       this.#host = undefined;
-      void this.#inTurn(() => this.#start());
+      void this.#turns.take(() => this.#start());
     });
   }
 

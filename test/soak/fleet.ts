@@ -18,6 +18,7 @@ import {
 } from '../clients/install.ts';
 import { root } from '../server/host-process.ts';
 import { argumentsFor, type ProgramTopic } from './programs/arguments.ts';
+import { Turns } from './turns.ts';
 
 const PROGRAMS = '../soak/programs';
 
@@ -61,7 +62,7 @@ export class Client {
   readonly #problems: string[];
   #child: ChildProcess | undefined;
   #said: string[] = [];
-  #turn: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(
     kind: string,
@@ -104,7 +105,7 @@ export class Client {
 
   /** kill −9, and a new incarnation. */
   kill(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.kills++;
       await this.#end('SIGKILL');
       this.start();
@@ -112,7 +113,7 @@ export class Client {
   }
 
   pause(ms: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       this.pauses++;
       const child = this.#child!;
       child.kill('SIGSTOP');
@@ -123,7 +124,7 @@ export class Client {
 
   /** Ends it in order, and starts a new incarnation after a while. */
   restart(awayMs: number): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.take(async () => {
       await this.#stop();
       await sleep(awayMs);
       this.start();
@@ -132,7 +133,7 @@ export class Client {
 
   /** Ends it in order, for good: a producer gets its answers, a member leaves its group. */
   stop(): Promise<void> {
-    return this.#inTurn(() => this.#stop());
+    return this.#turns.take(() => this.#stop());
   }
 
   async #stop(): Promise<void> {
@@ -149,7 +150,7 @@ export class Client {
   }
 
   async destroy(): Promise<void> {
-    await this.#turn;
+    await this.#turns.over;
     if (this.#child) await this.#end('SIGKILL');
   }
 
@@ -168,12 +169,6 @@ export class Client {
       await once(child, 'exit');
     }
     return child.exitCode ?? child.signalCode!;
-  }
-
-  #inTurn(disturb: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(disturb);
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 }
 

@@ -6,6 +6,7 @@ import { parseEndpoint } from '../../src/server/listener.ts';
 import { WireClient } from '../server/wire-client.ts';
 import type { Generation } from './judge.ts';
 import type { ProgramTopic } from './programs/arguments.ts';
+import { Turns } from './turns.ts';
 
 /** Keeps everything. */
 export const KEPT: ProgramTopic = { name: 'soak-kept', partitions: 4 };
@@ -26,7 +27,7 @@ export class Topics {
   readonly #generations: { -readonly [K in keyof Generation]: Generation[K] }[] = [];
   deletions = 0;
   recordDeletions = 0;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
 
   constructor(address: string) {
     this.#address = address;
@@ -53,7 +54,7 @@ export class Topics {
 
   /** While it is being written and read. */
   recreate(): Promise<void> {
-    const turn = this.#turn.then(async () => {
+    return this.#turns.take(async () => {
       const generation = this.#generations.findLast(({ topic }) => topic === AGAIN.name)!;
       generation.deletedMs = Date.now();
       await this.#admin(async (admin) => {
@@ -62,8 +63,6 @@ export class Topics {
       this.deletions++;
       await this.create([AGAIN]);
     });
-    this.#turn = turn.catch(() => {});
-    return turn;
   }
 
   /**

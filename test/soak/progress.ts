@@ -12,9 +12,9 @@ export class Progress {
   readonly consumed = new Map<string, number>();
   /** When a kind's producer had its last acknowledgement. */
   readonly #acknowledgedMs = new Map<string, number>();
-  /** Greatest acknowledged offset of the followed topic, by partition. */
+  /** Greatest acknowledged offset of the followed topic, by `TOPIC-PARTITION`. */
   readonly #acknowledgedTo = new Map<string, number>();
-  /** Greatest consumed offset, by `KIND PARTITION`. */
+  /** Greatest consumed offset, by `KIND TOPIC-PARTITION`. */
   readonly #consumedTo = new Map<string, number>();
 
   /** @param topic whose partitions must be read to the end for a recovery; one that only grows */
@@ -53,28 +53,26 @@ export class Progress {
     return [...producers.map((kind) => `the producer of ${kind}`), ...groups.map((kind) => `the group of ${kind}`)];
   }
 
-  /** Groups that have not read all that is acknowledged. */
-  behind(kinds: readonly string[]): string[] {
+  /** Groups that have not read up to `ends`: the offset after the last record, by `TOPIC-PARTITION`. */
+  behind(kinds: readonly string[], ends: ReadonlyMap<string, number>): string[] {
     this.update();
-    return kinds.filter((kind) => !this.#hasRead(kind, this.#acknowledgedTo, 0));
+    return kinds.filter((kind) => !this.#hasRead(kind, ends, -1));
   }
 
   #hasRead(kind: string, to: ReadonlyMap<string, number>, beyond: number): boolean {
-    return [...to].every(
-      ([partition, offset]) => (this.#consumedTo.get(`${kind} ${partition}`) ?? -1) >= offset + beyond,
-    );
+    return [...to].every(([place, offset]) => (this.#consumedTo.get(`${kind} ${place}`) ?? -1) >= offset + beyond);
   }
 
   #take([letter, ms, name, topic, partition, third, fourth]: string[]): void {
     const kind = kindOf(name!);
-    const at = this.#topic === topic ? partition! : undefined;
+    const place = `${topic}-${partition}`;
     if (letter === 'A' && laneOf(name!) !== 'refused') {
       this.acknowledged.set(kind, (this.acknowledged.get(kind) ?? 0) + 1);
       this.#acknowledgedMs.set(kind, Number(ms));
-      if (at !== undefined) raise(this.#acknowledgedTo, at, Number(fourth));
+      if (topic === this.#topic) raise(this.#acknowledgedTo, place, Number(fourth));
     } else if (letter === 'C') {
       this.consumed.set(kind, (this.consumed.get(kind) ?? 0) + 1);
-      if (at !== undefined) raise(this.#consumedTo, `${kind} ${at}`, Number(third));
+      raise(this.#consumedTo, `${kind} ${place}`, Number(third));
     }
   }
 }

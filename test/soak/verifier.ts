@@ -46,7 +46,11 @@ export interface Verdict {
   readonly errors: Readonly<Record<string, number>>;
 }
 
-export type Reply = { readonly done: true } | { readonly verdict: Verdict };
+/** `ends`, of `drain`: the offset after the last record of every log that was watched, by `TOPIC-PARTITION`. */
+export type Reply =
+  | { readonly done: true }
+  | { readonly ends: Readonly<Record<string, number>> }
+  | { readonly verdict: Verdict };
 
 /** How long a log may take to be read to its end. */
 const READ_MS = 180_000;
@@ -68,7 +72,7 @@ class Verifier {
   async answer(message: Command): Promise<Reply> {
     if (message.command === 'judge') return { verdict: this.#judge(message) };
     if (message.command === 'watch') this.#watch(message);
-    else if (message.command === 'drain') await this.#drain();
+    else if (message.command === 'drain') return { ends: await this.#drain() };
     else await this.#reread(message.groups);
     return { done: true };
   }
@@ -79,10 +83,11 @@ class Verifier {
     this.#watching = this.#watcher.run(() => this.#stop);
   }
 
-  async #drain(): Promise<void> {
+  async #drain(): Promise<Record<string, number>> {
     await readToEnd(this.#watcher!, 'the soak');
     this.#stop = true;
     await this.#watching;
+    return Object.fromEntries(this.#watcher!.logs.map(({ place, end }) => [place, end]));
   }
 
   async #reread(groups: readonly string[]): Promise<void> {

@@ -170,25 +170,26 @@ type HeaderFields = Omit<
   'position' | 'sizeBytes' | 'crcValid' | 'errorCode' | 'errorName' | 'recordIndex' | 'message'
 >;
 
+const intAt = (view: DataView, at: number): number => (at + 4 <= view.byteLength ? view.getInt32(at) : -1);
+const longAt = (view: DataView, at: number): bigint => (at + 8 <= view.byteLength ? view.getBigInt64(at) : -1n);
+const shortAt = (view: DataView, at: number): number => (at + 2 <= view.byteLength ? view.getInt16(at) : -1);
+
 /** A header's fields; −1, or 0 where that has a meaning of its own, for those that the bytes end before. */
 function headerOf(view: DataView): HeaderFields {
-  const int = (at: number): number => (at + 4 <= view.byteLength ? view.getInt32(at) : -1);
-  const long = (at: number): bigint => (at + 8 <= view.byteLength ? view.getBigInt64(at) : -1n);
-  const short = (at: number): number => (at + 2 <= view.byteLength ? view.getInt16(at) : -1);
   return {
-    baseOffset: long(layout.BASE_OFFSET),
-    batchLength: int(layout.BATCH_LENGTH),
-    partitionLeaderEpoch: int(layout.LEADER_EPOCH),
+    baseOffset: longAt(view, layout.BASE_OFFSET),
+    batchLength: intAt(view, layout.BATCH_LENGTH),
+    partitionLeaderEpoch: intAt(view, layout.LEADER_EPOCH),
     magic: layout.MAGIC < view.byteLength ? view.getInt8(layout.MAGIC) : -1,
-    crc: int(layout.CRC) >>> 0,
+    crc: intAt(view, layout.CRC) >>> 0,
     attributes: layout.ATTRIBUTES + 2 <= view.byteLength ? view.getUint16(layout.ATTRIBUTES) : 0,
-    lastOffsetDelta: int(layout.LAST_OFFSET_DELTA),
-    baseTimestamp: long(layout.BASE_TIMESTAMP),
-    maxTimestamp: long(layout.MAX_TIMESTAMP),
-    producerId: long(layout.PRODUCER_ID),
-    producerEpoch: short(layout.PRODUCER_EPOCH),
-    baseSequence: int(layout.BASE_SEQUENCE),
-    recordsCount: int(layout.RECORD_COUNT),
+    lastOffsetDelta: intAt(view, layout.LAST_OFFSET_DELTA),
+    baseTimestamp: longAt(view, layout.BASE_TIMESTAMP),
+    maxTimestamp: longAt(view, layout.MAX_TIMESTAMP),
+    producerId: longAt(view, layout.PRODUCER_ID),
+    producerEpoch: shortAt(view, layout.PRODUCER_EPOCH),
+    baseSequence: intAt(view, layout.BASE_SEQUENCE),
+    recordsCount: intAt(view, layout.RECORD_COUNT),
   };
 }
 

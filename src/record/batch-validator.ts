@@ -224,7 +224,7 @@ function rebuild(kernel: RecordKernel, from: Rebuilding, options: ValidationOpti
   view.setUint16(layout.ATTRIBUTES, kept | CODECS.indexOf(target));
   view.setBigInt64(layout.MAX_TIMESTAMP, times.maxTimestamp);
   view.setUint32(layout.CRC, kernel.crc32cOf(rebuilt.subarray(layout.ATTRIBUTES)));
-  return { ...describe(view, 0, times), sizeBytes: 0, rebuilt };
+  return soundVerdict(view, 0, times.offsetDelta, 0, rebuilt);
 }
 
 function renumbered(kernel: RecordKernel, { address, plain }: Rebuilding): PlainRecords | BatchVerdict {
@@ -265,22 +265,33 @@ function accept(
     const kept = attributes & layout.KNOWN_ATTRIBUTES & ~layout.TIMESTAMP_TYPE_BIT;
     kernel.setMaxTimestamp(address, sizeBytes, kept, times.maxTimestamp);
   }
-  return { ...describe(view, address, times), sizeBytes, rebuilt: undefined };
+  return soundVerdict(view, address, times.offsetDelta, sizeBytes);
 }
 
-/** Kafka takes every negative producer id for "none". */
-function describe(view: DataView, address: number, times: MaxTimestamp): Omit<ValidatedBatch, 'bytes'> {
+/**
+ * The verdict over a batch that was accepted, from its header at `address`: repaired, it says all but two of the fields.
+ * Kafka takes every negative producer id for "none".
+ */
+export function soundVerdict(
+  view: DataView,
+  address: number,
+  offsetOfMaxTimestampDelta: number,
+  sizeBytes: number,
+  rebuilt?: Uint8Array,
+): BatchVerdict {
   const producerId = view.getBigInt64(address + layout.PRODUCER_ID);
   const idempotent = producerId >= 0n;
   return {
     error: Errors.NONE,
     message: '',
     recordIndex: -1,
+    sizeBytes,
+    rebuilt,
     attributes: view.getUint16(address + layout.ATTRIBUTES),
     lastOffsetDelta: view.getInt32(address + layout.LAST_OFFSET_DELTA),
     recordCount: view.getInt32(address + layout.RECORD_COUNT),
-    maxTimestamp: times.maxTimestamp,
-    offsetOfMaxTimestampDelta: times.offsetDelta,
+    maxTimestamp: view.getBigInt64(address + layout.MAX_TIMESTAMP),
+    offsetOfMaxTimestampDelta,
     producerId: idempotent ? producerId : -1n,
     producerEpoch: idempotent ? view.getInt16(address + layout.PRODUCER_EPOCH) : -1,
     baseSequence: idempotent ? view.getInt32(address + layout.BASE_SEQUENCE) : -1,

@@ -5,7 +5,7 @@
 import { threadId, workerData } from 'node:worker_threads';
 import { RecordKernel } from '../record/record-kernel.ts';
 import type { RecordWorkerData } from './messages.ts';
-import { type PackedResults, type PackedTasks, packResults, unpackTasks } from './packed-hand-over.ts';
+import { type PackedResults, type PackedTasks, runPacked } from './packed-hand-over.ts';
 import { runTask } from './record-tasks.ts';
 import { RegionClaims } from './region-claims.ts';
 
@@ -14,12 +14,14 @@ const claims = new RegionClaims(memory);
 const region = claims.claim(threadId);
 const kernel = new RecordKernel(module, memory, region);
 
-/** Runs a hand-over. Results in the order of the tasks. */
+/** Runs a hand-over. The watchdog sees each task by itself: a hand-over of many slow ones is not a stuck one. */
 export function runTasks(tasks: PackedTasks): PackedResults {
-  claims.toggleBusy(region);
-  try {
-    return packResults(unpackTasks(tasks).map((task) => runTask(kernel, task)));
-  } finally {
+  return runPacked(tasks, (task) => {
     claims.toggleBusy(region);
-  }
+    try {
+      return runTask(kernel, task);
+    } finally {
+      claims.toggleBusy(region);
+    }
+  });
 }

@@ -4,7 +4,7 @@
  * being killed never shares one.
  *
  * Row of region i, int32s: owner's thread id (0 = free; the main thread owns region 0 and needs no row), then a counter
- * that is odd while a hand-over is running.
+ * that is odd while a task is running.
  */
 import { assert } from '../common/assert.ts';
 import { CLAIM_BYTES, CLAIMS } from '../record/kernel-layout.ts';
@@ -34,7 +34,7 @@ export class RegionClaims {
     assert(false, 'there is a region for every worker, and one more for each that is being replaced');
   }
 
-  /** Worker side: around a hand-over. */
+  /** Worker side: around a task. */
   toggleBusy(region: number): void {
     Atomics.add(this.#rows, this.#at(region, COUNTER), 1);
   }
@@ -48,7 +48,7 @@ export class RegionClaims {
     Atomics.store(this.#rows, this.#at(region, OWNER), 0);
   }
 
-  /** Main side: the counter of a thread's region while it is running a hand-over, else undefined. */
+  /** Main side: the counter of a thread's region while it is running a task, else undefined. */
   busyCounter(threadId: number): number | undefined {
     const region = this.regionOf(threadId);
     if (region === undefined) return undefined;

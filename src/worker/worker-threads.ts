@@ -1,5 +1,5 @@
 /**
- * The worker threads: piscina, watched for hand-overs that never end, with regions given back when a thread has exited.
+ * The worker threads: piscina, watched for tasks that never end, with regions given back when a thread has exited.
  *
  * Main thread; owned by the record pool. piscina itself replaces a thread that died. A stuck one is ended here, and its
  * hand-over fails once it has exited, never before: until then it may still write. (A thread that failed by itself has
@@ -70,6 +70,7 @@ class PiscinaThreads implements WorkerThreads {
   readonly #watched = new WeakSet<Worker>();
   /** Thread id → busy counter at the last look, and when it was first seen. */
   readonly #busySince = new Map<number, { counter: number; sinceMs: number }>();
+  readonly #view: DataView;
   #watchdog: Timer | undefined;
   #running = 0;
 
@@ -78,6 +79,7 @@ class PiscinaThreads implements WorkerThreads {
     this.#options = options;
     this.workers = options.workers;
     this.#claims = new RegionClaims(options.data.memory);
+    this.#view = new DataView(options.data.memory.memory.buffer);
     this.#watchExits();
     piscina.on('workerCreate', () => this.#watchExits());
   }
@@ -87,7 +89,7 @@ class PiscinaThreads implements WorkerThreads {
     this.#watchExits();
     this.#armWatchdog();
     try {
-      return unpackResults((await this.#piscina.run(packTasks(tasks))) as PackedResults);
+      return unpackResults(tasks, (await this.#piscina.run(packTasks(tasks))) as PackedResults, this.#view);
     } finally {
       this.#running--;
     }
@@ -120,7 +122,7 @@ class PiscinaThreads implements WorkerThreads {
     });
   }
 
-  /** Ends a thread whose busy counter has not moved for as long as a hand-over may take. */
+  /** Ends a thread whose busy counter has not moved for as long as a task may take. */
   #look(thread: Worker): void {
     const { taskTimeoutMs, time, logger } = this.#options;
     const id = thread.threadId;

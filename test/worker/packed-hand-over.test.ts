@@ -2,9 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import { type BatchVerdict, soundVerdict } from '../../src/record/batch-validator.ts';
+import { RECORDS } from '../../src/record/kernel-layout.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
-import { packResults, packTasks, unpackResults, unpackTasks } from '../../src/worker/packed-hand-over.ts';
+import { packTasks, runPacked, unpackResults } from '../../src/worker/packed-hand-over.ts';
 import { KAFKA_DEFAULTS } from '../support/test-kernel.ts';
 
 const shared = [1000, 2000].map((maxMessageBytes): ValidationOptions => ({ ...KAFKA_DEFAULTS, maxMessageBytes }));
@@ -29,49 +31,70 @@ const task: fc.Arbitrary<RecordTask> = fc.oneof(
   }),
 );
 
-const verdict = (error: fc.Arbitrary<number>, rebuilt: fc.Arbitrary<Uint8Array | undefined>, message = '') =>
-  fc.record({
-    kind: fc.constant('validate' as const),
-    verdict: fc.record({
-      error: error as fc.Arbitrary<typeof Errors.NONE>,
-      message: fc.constant(message),
-      recordIndex: fc.constant(-1),
-      sizeBytes: uint32,
-      rebuilt,
-      attributes: fc.integer({ min: 0, max: 0xffff }),
-      lastOffsetDelta: int32,
-      recordCount: int32,
-      maxTimestamp: long,
-      offsetOfMaxTimestampDelta: int32,
-      producerId: long,
-      producerEpoch: fc.integer({ min: -1, max: 0x7fff }),
-      baseSequence: int32,
-      crc: uint32,
-    }),
-  });
+const refusal: BatchVerdict = {
+  error: Errors.INVALID_RECORD,
+  message: 'record 3: no',
+  recordIndex: 3,
+  sizeBytes: 0,
+  rebuilt: undefined,
+  attributes: 0,
+  lastOffsetDelta: -1,
+  recordCount: 0,
+  maxTimestamp: -1n,
+  offsetOfMaxTimestampDelta: -1,
+  producerId: -1n,
+  producerEpoch: -1,
+  baseSequence: -1,
+  crc: 0,
+};
 
-const result: fc.Arbitrary<RecordTaskResult> = fc.oneof(
-  verdict(fc.constant(Errors.NONE), fc.constant(undefined)),
-  verdict(fc.constant(Errors.NONE), fc.uint8Array()),
-  verdict(fc.constant(Errors.INVALID_RECORD), fc.constant(undefined), 'record 3: no'),
-  fc.record({ kind: fc.constant('find' as const), found: fc.constant(undefined) }),
-  fc.record({ kind: fc.constant('failed' as const), message: fc.string() }),
+/** One task and what it comes to, given that a header of random bytes lies at its address. */
+const outcome: fc.Arbitrary<(view: DataView, address: number) => RecordTaskResult> = fc.oneof(
+  fc.tuple(int32, int32).map(
+    ([delta, size]) =>
+      (view: DataView, address: number) =>
+        ({ kind: 'validate', verdict: soundVerdict(view, address, delta, size) }) as const,
+  ),
+  fc
+    .uint8Array()
+    .map(
+      (rebuilt) => (view: DataView, address: number) =>
+        ({ kind: 'validate', verdict: soundVerdict(view, address, 1, 0, rebuilt) }) as const,
+    ),
+  fc.constant(() => ({ kind: 'validate', verdict: refusal }) as const),
+  fc.constant(() => ({ kind: 'find', found: undefined }) as const),
+  fc.string().map((message) => () => ({ kind: 'failed', message }) as const),
 );
 
 describe('packed hand-over', () => {
   it('carries every kind of task', () => {
     fc.assert(
       fc.property(fc.array(task), (tasks) => {
-        expect(unpackTasks(structuredClone(packTasks(tasks)))).toEqual(tasks);
+        const arrived: RecordTask[] = [];
+        runPacked(structuredClone(packTasks(tasks)), (task) => {
+          arrived.push(task);
+          return { kind: 'find', found: undefined };
+        });
+        expect(arrived).toEqual(tasks);
       }),
     );
   });
 
   it('carries every kind of result, in order', () => {
     fc.assert(
-      fc.property(fc.array(result), (results) => {
-        expect(unpackResults(structuredClone(packResults(results)))).toEqual(results);
-      }),
+      fc.property(
+        fc.array(outcome, { maxLength: 20 }),
+        fc.uint8Array({ minLength: 20 * RECORDS, maxLength: 20 * RECORDS }),
+        (outcomes, headers) => {
+          const view = new DataView(headers.buffer, headers.byteOffset);
+          const results = outcomes.map((result, i) => result(view, i * RECORDS));
+          const tasks = outcomes.map(
+            (_, i): RecordTask => ({ kind: 'validate', address: i * RECORDS, size: RECORDS, options: shared[0]! }),
+          );
+          const packed = runPacked(packTasks(tasks), (task) => results[task.address / RECORDS]!);
+          expect(unpackResults(tasks, structuredClone(packed), view)).toEqual(results);
+        },
+      ),
     );
   });
 

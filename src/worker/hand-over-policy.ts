@@ -2,7 +2,7 @@
  * What runs inline and what goes to a worker: the one place that decides, from estimates of CPU time.
  *
  * A hand-over costs 60–90 µs of the two threads' time, as much as a CRC over a megabyte, and every task in it 1 to 2 µs of
- * promises and copies, as much as validating 4 KiB. So small tasks always run on the main thread, larger ones go to the
+ * promises and copies, as much as validating 6 KiB. So small tasks always run on the main thread, larger ones go to the
  * workers in groups worth several hundred microseconds, and the main thread never spends more than a bounded time
  * on records in one turn of its event loop.
  */
@@ -13,7 +13,7 @@ import type { RecordTask } from './messages.ts';
 /** Below this a task is done on the main thread: handing it over gains nothing. */
 const WORTH_HANDING_OVER_US = 30;
 /**
- * The same for what is not compressed, a batch of 700 KiB: checking it is bound by memory, which threads share, so that
+ * The same for what is not compressed, a batch of 1 MB: checking it is bound by memory, which threads share, so that
  * two workers were slower in every mix measured. Beyond it the main thread would be held up too long.
  */
 const WORTH_HANDING_OVER_PLAIN_US = 300;
@@ -23,22 +23,26 @@ export const SMALL_BUDGET_US = 4000;
  * And up to where in a turn it takes on larger ones, which a worker could do. Enough for one 64 KiB batch of most codecs or
  * several; in a burst it is time in which the workers have nothing yet.
  */
-export const LARGE_BUDGET_US = 500;
+export const LARGE_BUDGET_US = 400;
 /** The least work worth a hand-over. */
-export const HAND_OVER_MIN_US = 400;
+export const HAND_OVER_MIN_US = 300;
+/** The least in a hand-over when there is more: a burst ends with parts of this size, so that all workers end together. */
+export const HAND_OVER_PART_US = 600;
+/** What has to wait before a hand-over is made in the midst of a turn, which may yet bring more. */
+export const HAND_OVER_EARLY_US = 3000;
 /** The most in one hand-over, unless a single task is larger: beyond it, waiting costs more than handing over again. */
-export const HAND_OVER_MAX_US = 2000;
+export const HAND_OVER_MAX_US = 6000;
 /** Hand-overs on their way to one worker: the one it runs, and one so that it need not wait for the main thread. */
 export const HAND_OVERS_PER_WORKER = 2;
 
-// Measured on one thread of an AMD EPYC (Zen 3): 16 KiB of 100-byte records in 7.5 µs, a CRC over 1 MiB in 55 µs, 64 KiB of
-// JSON in 12 KiB of zstd, gzip or lz4 in 75 to 160 µs.
-const FIXED_US = 1.5;
-const US_PER_COMPRESSED_BYTE = 0.006;
+// Measured on one thread of an AMD EPYC (Zen 3): 16 KiB of 100-byte records in 5.1 µs, 1 KiB in 0.9 µs, a CRC over 1 MiB
+// in 55 µs, 64 KiB of JSON in 12 to 15 KiB of zstd, gzip or lz4 in 30 to 70 µs.
+const FIXED_US = 0.6;
+const US_PER_COMPRESSED_BYTE = 0.0045;
 /** A topic with a codec of its own may have to compress again; a guess, since most producers send what the topic wants. */
 const US_PER_RECOMPRESSED_BYTE = 0.01;
 const KEEPS_CODEC: ReadonlySet<CompressionType> = new Set(['producer', 'uncompressed']);
-const US_PER_RECORD_BYTE = 0.0004;
+const US_PER_RECORD_BYTE = 0.0003;
 const US_PER_CRC_BYTE = 0.00006;
 const US_PER_RECORD = 0.02;
 

@@ -8,8 +8,10 @@
 import { ApiError } from '../common/errors.ts';
 import type { Time } from '../common/time.ts';
 import {
+  HAND_OVER_EARLY_US,
   HAND_OVER_MAX_US,
   HAND_OVER_MIN_US,
+  HAND_OVER_PART_US,
   HAND_OVERS_PER_WORKER,
   LARGE_BUDGET_US,
   MEASURED_FROM_US,
@@ -18,11 +20,16 @@ import {
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 import type { WorkerThreads } from './worker-threads.ts';
 
+/** Whom a task's result is for, when it had to wait; one of the two is called, once. */
+export interface Waiter {
+  resolve(result: RecordTaskResult): void;
+  reject(error: ApiError): void;
+}
+
 interface WaitingTask {
   readonly task: RecordTask;
   readonly costUs: number;
-  resolve(result: RecordTaskResult): void;
-  reject(error: ApiError): void;
+  readonly waiter: Waiter;
 }
 
 export interface TaskSchedulerOptions {
@@ -106,25 +113,27 @@ export class TaskScheduler {
   }
 
   /**
-   * The result itself when the task ran inline. `isLarge`: whether it may go to a worker. @throws ApiError
-   * KAFKA_STORAGE_ERROR, at once when the pool is closed or its queue full, as a rejection when the worker died.
+   * The result when the task fits into this turn; undefined when it has to wait: `enqueue` it then. `isLarge`: whether it
+   * may go to a worker. @throws ApiError KAFKA_STORAGE_ERROR when the pool is closed
    */
-  run(task: RecordTask, costUs: number, isLarge: boolean): RecordTaskResult | Promise<RecordTaskResult> {
+  runNow(task: RecordTask, costUs: number, isLarge: boolean): RecordTaskResult | undefined {
     if (this.#closed) throw new ApiError('KAFKA_STORAGE_ERROR', 'the record pool is closed');
-    const queue = isLarge ? this.#large : this.#small;
-    if (!this.#options.threads || this.#fitsThisTurn(queue, costUs)) {
-      return this.#runInline(task, costUs);
-    }
+    return this.#options.threads && !this.#fitsThisTurn(this.#queueOf(isLarge), costUs)
+      ? undefined
+      : this.#runInline(task, costUs);
+  }
+
+  /**
+   * Takes what `runNow` did not. The waiter is told KAFKA_STORAGE_ERROR when the worker died.
+   * @throws ApiError KAFKA_STORAGE_ERROR when the queue is full
+   */
+  enqueue(task: RecordTask, costUs: number, isLarge: boolean, waiter: Waiter): void {
     const { queueMaxBytes } = this.#options;
-    if (this.#queuedBytes + task.size > queueMaxBytes) {
-      throw queueFull(this.#queuedBytes, queueMaxBytes);
-    }
+    if (this.#queuedBytes + task.size > queueMaxBytes) throw queueFull(this.#queuedBytes, queueMaxBytes);
     this.#queuedBytes += task.size;
     this.#armTurn();
-    return new Promise((resolve, reject) => {
-      queue.push({ task, costUs, resolve, reject });
-      if (this.#large.costUs >= HAND_OVER_MAX_US) this.#handOver();
-    });
+    this.#queueOf(isLarge).push({ task, costUs, waiter });
+    if (this.#large.costUs >= HAND_OVER_EARLY_US && this.#mayHandOver) this.#send(this.#large.costUs / 2);
   }
 
   /** Waits for everything that was accepted, then ends the threads. */
@@ -133,6 +142,14 @@ export class TaskScheduler {
     if (this.#queuedBytes > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     if (this.#turn) clearImmediate(this.#turn);
     await this.#options.threads?.close();
+  }
+
+  get #mayHandOver(): boolean {
+    return this.#handOvers < this.#handOversMax;
+  }
+
+  #queueOf(isLarge: boolean): WaitingTasks {
+    return isLarge ? this.#large : this.#small;
   }
 
   /** Nothing may overtake what waits in its queue already. */
@@ -161,48 +178,58 @@ export class TaskScheduler {
       this.#handOver();
       this.#runWaiting(this.#small);
       // What is left is too little to hand over; unless every worker is taken, in which case it may yet grow.
-      if (this.#handOvers < this.#handOversMax) this.#runWaiting(this.#large);
-      const more = this.#small.length > 0 || (this.#large.length > 0 && this.#handOvers < this.#handOversMax);
-      if (more) this.#armTurn();
+      if (this.#mayHandOver) this.#runWaiting(this.#large);
+      this.#armTurnForTheRest();
     });
+  }
+
+  /** While every worker is taken, large tasks wait for one of them to be done, not for the next turn. */
+  #armTurnForTheRest(): void {
+    if (this.#small.length > 0 || (this.#large.length > 0 && this.#mayHandOver)) this.#armTurn();
   }
 
   /** The main thread does what fits into this turn, and at least something when nothing was done yet. */
   #runWaiting(queue: WaitingTasks): void {
     while (queue.length > 0) {
       if (this.#spentUs > 0 && this.#spentUs + queue.first.costUs > queue.budgetUs) return;
-      const { task, costUs, resolve } = queue.shift();
+      const { task, costUs, waiter } = queue.shift();
       const result = this.#runInline(task, costUs);
       this.#settled([task]);
-      resolve(result);
+      waiter.resolve(result);
     }
   }
 
   /** Hands over groups as long as there is enough for one and a worker to take it. */
   #handOver(): void {
-    while (this.#large.costUs >= HAND_OVER_MIN_US && this.#handOvers < this.#handOversMax) {
+    while (this.#large.costUs >= HAND_OVER_MIN_US && this.#mayHandOver) {
       // A part of what is left, so that the last hand-overs are small and all workers end at about the same time.
       const shareUs = this.#large.costUs / this.#handOversMax;
-      void this.#send(this.#large.take(Math.min(HAND_OVER_MAX_US, Math.max(HAND_OVER_MIN_US, shareUs))));
+      this.#send(Math.min(HAND_OVER_MAX_US, Math.max(HAND_OVER_PART_US, shareUs)));
     }
   }
 
-  async #send(group: WaitingTask[]): Promise<void> {
+  #send(shareUs: number): void {
+    const group = this.#large.take(shareUs);
     this.#handOvers++;
-    const tasks = group.map(({ task }) => task);
-    try {
-      const results = await this.#options.threads!.run(tasks);
-      group.forEach(({ resolve }, i) => {
-        resolve(results[i]!);
-      });
-    } catch (error) {
-      const lost = new ApiError('KAFKA_STORAGE_ERROR', 'the record worker was lost; try again', { cause: error });
-      for (const { reject } of group) reject(lost);
-    }
+    const done = this.#options.threads!.run(group.map(({ task }) => task));
+    done.then(
+      (results) => this.#ended(group, ({ resolve }, i) => resolve(results[i]!)),
+      (cause: unknown) => {
+        const lost = new ApiError('KAFKA_STORAGE_ERROR', 'the record worker was lost; try again', { cause });
+        this.#ended(group, ({ reject }) => reject(lost));
+      },
+    );
+  }
+
+  /** The worker gets its next hand-over first: what callers do with results may take long. */
+  #ended(group: readonly WaitingTask[], tell: (waiter: Waiter, index: number) => void): void {
     this.#handOvers--;
-    this.#settled(tasks);
     this.#handOver();
-    if (this.#large.length > 0) this.#armTurn();
+    this.#settled(group.map(({ task }) => task));
+    group.forEach(({ waiter }, i) => {
+      tell(waiter, i);
+    });
+    this.#armTurnForTheRest();
   }
 
   #settled(tasks: readonly RecordTask[]): void {

@@ -50,14 +50,18 @@ function setUp(inlineMs: (task: RecordTask) => number = () => 0) {
   const finish = (): void => {
     for (const { tasks, answer } of groups.splice(0)) answer.resolve(tasks.map(({ address }) => resultOf(address)));
   };
-  return { scheduler, inline, groups, finish };
+  /** As the pool does: at once when it fits into the turn, else later. */
+  const run = (task: RecordTask, costUs: number, isLarge: boolean): RecordTaskResult | Promise<RecordTaskResult> =>
+    scheduler.runNow(task, costUs, isLarge) ??
+    new Promise((resolve, reject) => scheduler.enqueue(task, costUs, isLarge, { resolve, reject }));
+  return { scheduler, run, inline, groups, finish };
 }
 
 describe('task scheduler', () => {
   it('runs what fits into the turn at once, and the rest of the small tasks in the turns after it', async () => {
-    const { scheduler, inline } = setUp();
+    const { run, inline } = setUp();
     const perTurn = SMALL_BUDGET_US / 2;
-    const all = Array.from({ length: 2.5 * perTurn }, (_, i) => scheduler.run(taskOf(i, 0), 2, false));
+    const all = Array.from({ length: 2.5 * perTurn }, (_, i) => run(taskOf(i, 0), 2, false));
     expect(inline.length).toBe(perTurn);
     await nextTurn();
     expect(inline.length).toBe(2 * perTurn);
@@ -67,10 +71,10 @@ describe('task scheduler', () => {
   });
 
   it('hands large tasks over in groups, and gives each its own result', async () => {
-    const { scheduler, groups, finish } = setUp();
+    const { scheduler, run, groups, finish } = setUp();
     // Far more than a turn's budget and two hand-overs hold together.
     const count = Math.ceil((2 * (LARGE_BUDGET_US + 2 * HAND_OVER_MAX_US)) / (HAND_OVER_MIN_US / 2));
-    const all = Array.from({ length: count }, (_, i) => scheduler.run(taskOf(i), HAND_OVER_MIN_US / 2, true));
+    const all = Array.from({ length: count }, (_, i) => run(taskOf(i), HAND_OVER_MIN_US / 2, true));
     expect(groups.length).toBe(2);
     expect(groups.every(({ tasks }) => tasks.length > 1)).toBe(true);
     for (let i = 0; i < count; i++) {
@@ -82,8 +86,8 @@ describe('task scheduler', () => {
   });
 
   it('ends the turn after a task that took far longer than expected', async () => {
-    const { scheduler, inline } = setUp(() => 50);
-    const all = Array.from({ length: 5 }, (_, i) => scheduler.run(taskOf(i), 5, false));
+    const { run, inline } = setUp(() => 50);
+    const all = Array.from({ length: 5 }, (_, i) => run(taskOf(i), 5, false));
     expect(inline).toEqual([0]);
     await nextTurn();
     expect(inline).toEqual([0, 1]);
@@ -91,26 +95,26 @@ describe('task scheduler', () => {
   });
 
   it('tells the callers of a lost worker to try again, and goes on', async () => {
-    const { scheduler, groups, finish } = setUp();
-    const [, lost] = [scheduler.run(taskOf(0), LARGE_BUDGET_US, true), scheduler.run(taskOf(1), 5000, true)];
+    const { run, groups, finish } = setUp();
+    const [, lost] = [run(taskOf(0), LARGE_BUDGET_US, true), run(taskOf(1), 5000, true)];
     groups.splice(0)[0]!.answer.reject(new Error('exited'));
     await expect(lost).rejects.toMatchObject({ code: 'KAFKA_STORAGE_ERROR', retriable: true });
-    const next = scheduler.run(taskOf(2), 5000, true);
+    const next = run(taskOf(2), 5000, true);
     finish();
     expect(await next).toEqual(resultOf(2));
   });
 
   it('refuses more bytes than it may hold, and waits for the others at close', async () => {
-    const { scheduler, finish } = setUp();
-    const held = scheduler.run(taskOf(1, 900), 5000, true);
-    expect(() => scheduler.run(taskOf(2, 200), 5000, true)).toThrow(/900 bytes waiting, limit 1000/);
+    const { scheduler, run, finish } = setUp();
+    const held = run(taskOf(1, 900), 5000, true);
+    await expect(run(taskOf(2, 200), 5000, true)).rejects.toThrow(/900 bytes waiting, limit 1000/);
     let closed = false;
     const closing = scheduler.close().then(() => {
       closed = true;
     });
     await nextTurn();
     expect(closed).toBe(false);
-    expect(() => scheduler.run(taskOf(3), 1, false)).toThrow(/closed/);
+    expect(() => run(taskOf(3), 1, false)).toThrow(/closed/);
     finish();
     await Promise.all([held, closing]);
   });

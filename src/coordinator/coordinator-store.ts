@@ -25,8 +25,9 @@ import type { CommittedOffset, StoredGroup } from './group-store.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from './share-state-store.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
-/** What one operation changed, for the listeners of `onChange`. */
+/** What an operation, or a transaction of several, changed, for the listeners of `onChange`: up to three kinds of changes. */
 export interface StoreChanges {
+  /** Of the first kind of them; the others have the numbers after it. */
   readonly changeNumber: number;
   readonly highWatermarks: ReadonlyMap<PartitionKey, bigint>;
   readonly logStartOffsets: ReadonlyMap<PartitionKey, bigint>;
@@ -105,16 +106,35 @@ export interface CoordinatorSettings {
   readonly producerIdExpirationMs?: number;
 }
 
-/** Collects what an operation changes; a store makes one per operation. */
+/** Collects what an operation, or a transaction of several, changes. */
 export class ChangeCollector {
   readonly highWatermarks = new Map<PartitionKey, bigint>();
   readonly logStartOffsets = new Map<PartitionKey, bigint>();
   readonly topics = new Map<Uuid, TopicDescription>();
   readonly deletedTopics = new Set<Uuid>();
 
-  get isEmpty(): boolean {
-    const { highWatermarks, logStartOffsets, topics, deletedTopics } = this;
-    return highWatermarks.size + logStartOffsets.size + topics.size + deletedTopics.size === 0;
+  /** How many changes listeners will hear: topics, high watermarks, log start offsets. */
+  get kinds(): number {
+    const topics = this.topics.size + this.deletedTopics.size;
+    return Math.sign(topics) + Math.sign(this.highWatermarks.size) + Math.sign(this.logStartOffsets.size);
+  }
+
+  /** Takes in what changed after this. */
+  add(later: ChangeCollector): void {
+    for (const topicId of later.deletedTopics) this.topicDeleted(topicId);
+    for (const topic of later.topics.values()) this.topicSet(topic);
+    for (const [key, offset] of later.highWatermarks) this.highWatermarks.set(key, offset);
+    for (const [key, offset] of later.logStartOffsets) this.logStartOffsets.set(key, offset);
+  }
+
+  topicSet(topic: TopicDescription): void {
+    this.deletedTopics.delete(topic.topicId);
+    this.topics.set(topic.topicId, topic);
+  }
+
+  topicDeleted(topicId: Uuid): void {
+    this.topics.delete(topicId);
+    this.deletedTopics.add(topicId);
   }
 
   toChanges(changeNumber: number): StoreChanges {

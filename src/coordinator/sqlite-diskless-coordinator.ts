@@ -105,15 +105,12 @@ class WorkerTransport implements StoreTransport {
       this.#opened.resolve(message);
       return;
     }
+    if (message.changes) this.onChanges(message.changes);
     for (const outcome of message.outcomes) {
       const answer = this.#pending.get(outcome.id)!;
       this.#pending.delete(outcome.id);
-      if ('error' in outcome) {
-        answer.reject(new CoordinatorError(outcome.error.kind, outcome.error.message));
-        continue;
-      }
-      if (outcome.changes) this.onChanges(outcome.changes);
-      answer.resolve(outcome.result);
+      if ('error' in outcome) answer.reject(new CoordinatorError(outcome.error.kind, outcome.error.message));
+      else answer.resolve(outcome.result);
     }
   }
 

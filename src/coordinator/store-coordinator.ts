@@ -182,16 +182,17 @@ export class StoreCoordinator implements DisklessCoordinator {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Called by the transport for each durable operation that changed something, before that operation resolves. */
+  /** Called by the transport for what became durable together, before those operations resolve. */
   applyChanges(changes: StoreChanges): void {
-    this.#changeNumber = changes.changeNumber;
-    const { changeNumber, highWatermarks, logStartOffsets } = changes;
+    const { highWatermarks, logStartOffsets } = changes;
+    this.#changeNumber = changes.changeNumber - 1;
     if (changes.topics.length > 0 || changes.deletedTopics.length > 0) {
       this.#applyTopics(changes);
-      this.#emit({ kind: 'topics', changeNumber });
+      this.#emit({ kind: 'topics', changeNumber: ++this.#changeNumber });
     }
-    if (highWatermarks.size > 0) this.#emit({ kind: 'commit', changeNumber, highWatermarks });
-    if (logStartOffsets.size > 0) this.#emit({ kind: 'log-start', changeNumber, logStartOffsets });
+    if (highWatermarks.size > 0) this.#emit({ kind: 'commit', changeNumber: ++this.#changeNumber, highWatermarks });
+    if (logStartOffsets.size > 0)
+      this.#emit({ kind: 'log-start', changeNumber: ++this.#changeNumber, logStartOffsets });
   }
 
   /** Called by the transport when it may have missed something: whoever waits must look again. */

@@ -23,9 +23,13 @@ export const MAX_SEGMENT_AGE_MS = 24 * HOUR_MS;
 /** The least age at which tombstones may be forgotten. */
 export const MIN_TOMBSTONE_AGE_MS = 72 * HOUR_MS;
 
+export function isOldSegment({ createdMs }: CommitFileRequest, nowMs: number): boolean {
+  return nowMs - createdMs >= MAX_SEGMENT_AGE_MS;
+}
+
 /** For a commit of a key that is not known. @throws CoordinatorError `abandoned` */
-export function refuseOldSegment({ objectKey, createdMs }: CommitFileRequest, nowMs: number): void {
-  if (nowMs - createdMs >= MAX_SEGMENT_AGE_MS) throw tooOld(objectKey);
+export function refuseOldSegment(request: CommitFileRequest, nowMs: number): void {
+  if (isOldSegment(request, nowMs)) throw tooOld(request.objectKey);
 }
 
 export function tooOld(objectKey: string): CoordinatorError {

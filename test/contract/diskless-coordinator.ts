@@ -225,6 +225,35 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
       });
     });
 
+    it('fails those alone that are refused, among many that come together', async () => {
+      const [a, b] = (await topic(coordinator, 2)) as [TopicIdPartition, TopicIdPartition];
+      const givenUp = file([batch(a, 1)]);
+      await coordinator.abandonFile(givenUp.objectKey);
+      const heard: CoordinatorChange[] = [];
+      coordinator.onChange((change) => heard.push(change));
+      const again = file([batch(b, 1)]);
+      const settled = await Promise.allSettled([
+        coordinator.commitFile(file([batch(a, 3)])),
+        coordinator.commitFile(givenUp),
+        coordinator.commitFile(again),
+        coordinator.createPartitions([
+          { topicId: a.topicId, partitions: 5 },
+          { topicId: a.topicId, partitions: -1 },
+        ]),
+        coordinator.commitFile(again),
+        coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 2n }]),
+        coordinator.commitFile(file([batch(a, 2)])),
+      ]);
+      expect(settled.map(({ status }) => (status === 'fulfilled' ? 1 : 0))).toEqual([1, 0, 1, 0, 1, 1, 1]);
+      expect(settled[4]).toEqual(settled[2]);
+      expect((await coordinator.listTopics()).map(({ partitions }) => partitions)).toEqual([2]);
+      expect(await coordinator.logSizes([a.topicId])).toEqual([[200n, 100n]]);
+      expect(await findFrom(coordinator, a, 2n)).toMatchObject({ highWatermark: 5n, logStartOffset: 2n });
+      expect(heard.every(({ kind }) => kind !== 'topics')).toBe(true);
+      const numbers = heard.map(({ changeNumber }) => changeNumber);
+      expect(numbers).toEqual([...new Set(numbers)].sort((x, y) => x - y));
+    });
+
     describe('producer state', () => {
       let a: TopicIdPartition;
       beforeEach(async () => {
@@ -554,13 +583,16 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await list(ListOffsetsTimestamp.maxTimestamp)).toMatchObject({ offset: -1n, timestamp: -1n });
       });
 
-      it('agrees with a plain search over a long log', async () => {
+      it('agrees with a plain search over a long log, also after restarts', async () => {
         const timestamps = Array.from({ length: 300 }, (_, i) => BigInt((i * 7_919) % 1_009));
         for (let i = 0; i < timestamps.length; i += 20) {
           const batches = timestamps
             .slice(i, i + 20)
             .map((maxTimestamp, j) => batch(a, 1, { maxTimestamp, position: 1 + 101 * j }));
           await coordinator.commitFile(file(batches));
+          if (harness.survivesReopening) await reopen();
+          expect(await list(ListOffsetsTimestamp.latest)).toMatchObject({ offset: BigInt(i + 20) });
+          expect(await coordinator.logSizes([a.topicId])).toEqual([[BigInt(100 * (i + 20))]]);
         }
         for (const start of [0, 1, 63, 64, 129, 200, 299]) {
           await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: BigInt(start) }]);

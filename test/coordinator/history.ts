@@ -342,6 +342,7 @@ export class HistoryRunner {
     });
     await this.#all((c) => c.findBatches({ partitions: everything, maxBytes: 1 << 30 }));
     await this.#all((c) => c.describeProducers(partitions));
+    await this.#all((c) => c.logSizes(this.#topics));
     await this.#all((c) => c.describeFiles(this.#committed.slice(-20).map(({ objectKey }) => objectKey)));
     await this.#all(async (c) => (await c.filesToDelete({ graceMs: 10, limit: 10_000 })).sort());
   }

@@ -98,7 +98,7 @@ describe('SQLite database file', () => {
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     database.close();
     const cases: [RegExp, () => void][] = [
-      [/has schema version 3, this Shoal knows up to 2; run the newer Shoal/, () => {}],
+      [/has schema version 4, this Shoal knows up to 3; run the newer Shoal/, () => {}],
       [/database of another program/, () => writeFileSync(path, header({ version: 3, application: 7 }))],
       [/not a SQLite database/, () => writeFileSync(path, 'hello, this is not a database at all')],
       [/is damaged|cannot be opened/, () => writeFileSync(path, header({ version: 1, application: APPLICATION_ID }))],

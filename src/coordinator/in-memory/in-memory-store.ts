@@ -71,9 +71,10 @@ export class InMemoryStore implements CoordinatorStore {
 
   /** What changed since the last call, or undefined. */
   takeChanges(): StoreChanges | undefined {
-    if (this.#changes.isEmpty) return undefined;
-    this.#changeNumber += 1;
-    const changes = this.#changes.toChanges(this.#changeNumber);
+    const { kinds } = this.#changes;
+    if (kinds === 0) return undefined;
+    const changes = this.#changes.toChanges(this.#changeNumber + 1);
+    this.#changeNumber += kinds;
     this.#changes = new ChangeCollector();
     return changes;
   }
@@ -240,8 +241,7 @@ export class InMemoryStore implements CoordinatorStore {
 
   #setTopic(topic: TopicDescription): void {
     this.#topics.set(topic.topicId, topic);
-    this.#changes.deletedTopics.delete(topic.topicId);
-    this.#changes.topics.set(topic.topicId, topic);
+    this.#changes.topicSet(topic);
     for (let partition = 0; partition < topic.partitions; partition += 1) {
       const of = { topicId: topic.topicId, partition };
       if (!this.#logs.has(partitionKey(of))) this.#logs.set(partitionKey(of), new InMemoryLog(of));
@@ -262,8 +262,7 @@ export class InMemoryStore implements CoordinatorStore {
   deleteTopics(topicIds: readonly Uuid[]): Errored[] {
     return topicIds.map((topicId) => {
       if (!this.#topics.delete(topicId)) return { error: Errors.UNKNOWN_TOPIC_ID };
-      this.#changes.topics.delete(topicId);
-      this.#changes.deletedTopics.add(topicId);
+      this.#changes.topicDeleted(topicId);
       this.#groups.deleteTopic(topicId);
       for (const [key, log] of this.#logs) {
         if (log.topicIdPartition.topicId !== topicId) continue;

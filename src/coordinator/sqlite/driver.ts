@@ -8,7 +8,7 @@ export type SqlValue = null | number | bigint | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
 export interface SqlStatement {
-  run(...values: SqlValue[]): { readonly lastInsertRowid: number | bigint };
+  run(...values: SqlValue[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
   get(...values: SqlValue[]): SqlRow | undefined;
   all(...values: SqlValue[]): SqlRow[];
 }

@@ -55,14 +55,19 @@ export class FileTable {
     return { batches: decodeResults(stored!.results as Uint8Array) };
   }
 
-  /** The new row's id. */
-  addCommitted(request: CommitFileRequest, result: CommitFileResult, live: Liveness, nowMs: number): bigint {
+  /** The new row's id; undefined, and nothing is written, when there is a row of that key. */
+  addCommitted(
+    request: CommitFileRequest,
+    result: CommitFileResult,
+    live: Liveness,
+    nowMs: number,
+  ): bigint | undefined {
     const useful = live.coordinates > 0;
-    const { lastInsertRowid } = this.#database
+    const { changes, lastInsertRowid } = this.#database
       .sql(
         `INSERT INTO files (object_key, state, size, live_bytes, live_coordinates, since_ms, useless_since_ms,
            format_version, uploader_id, uploader_epoch, segment_sequence)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (object_key) DO NOTHING`,
       )
       .run(
         request.objectKey,
@@ -77,6 +82,7 @@ export class FileTable {
         request.uploaderEpoch,
         request.segmentSequence,
       );
+    if (Number(changes) === 0) return undefined;
     const fileId = BigInt(lastInsertRowid);
     this.#database
       .sql('INSERT INTO commit_results VALUES (?, ?, ?)')

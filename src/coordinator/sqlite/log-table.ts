@@ -2,6 +2,10 @@
  * Partitions in SQLite: their heads, cached in memory from first use until a transaction fails, and the coordinates that
  * commits append. A head in the cache may be ahead of what is durable, never of what the open transaction holds; so
  * `forget` must be called whenever a transaction or a savepoint was rolled back.
+ *
+ * A partition's row is its head as of its high watermark in that row: coordinates from there on say the rest. So a commit
+ * writes its coordinates and nothing else, and the row once in `TIME_INDEX_RUN` coordinates. Whoever deletes coordinates
+ * saves the head in the same transaction.
  */
 import { type PartitionKey, partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
 import { applyStaged, type LogHead, type NewCoordinate, type StagedLog } from '../assign-offsets.ts';
@@ -15,6 +19,12 @@ const MAX_CACHED_HEADS = 100_000;
 /** Coordinates after a producer snapshot before the next is due; more for partitions with many producers. */
 const SNAPSHOT_INTERVAL = 64;
 const PRODUCERS_PER_INTERVAL = 256;
+
+interface EndedRun {
+  readonly level: number;
+  readonly maxTimestamp: bigint;
+}
+const NO_RUN_ENDED: readonly EndedRun[] = [];
 
 /** A partition's row, with its producers read when first asked for. */
 export class SqliteLogHead implements LogHead {
@@ -30,7 +40,7 @@ export class SqliteLogHead implements LogHead {
   coordinates: number;
   /** The greatest timestamp of the unfinished run of each time index level. */
   readonly openMax: bigint[];
-  /** Coordinates from this offset on hold producer appends that no snapshot has. */
+  /** Coordinates from this offset on may hold producer appends that no snapshot has. */
   producersFrom: bigint;
   coordinatesSinceSnapshot = 0;
   #producers: Map<bigint, ProducerState> | undefined;
@@ -53,6 +63,33 @@ export class SqliteLogHead implements LogHead {
   get producers(): Map<bigint, ProducerState> {
     this.#producers ??= this.#loadProducers(this);
     return this.#producers;
+  }
+
+  /** Takes in a coordinate that was appended after the row was saved. */
+  replay(row: SqlRow): void {
+    const appendTimeMs = row.append_time_ms as bigint;
+    if (this.producersFrom === this.highWatermark && row.plain === 1n) {
+      this.producersFrom = (row.last_offset as bigint) + 1n;
+    }
+    this.highWatermark = (row.last_offset as bigint) + 1n;
+    if (appendTimeMs > this.lastAppendTimeMs) this.lastAppendTimeMs = appendTimeMs;
+    this.bytes += row.size as bigint;
+    this.countCoordinate(row.max_timestamp as bigint);
+  }
+
+  /** Counts one more coordinate; the runs of the time index that it ends, each with its greatest timestamp. */
+  countCoordinate(maxTimestamp: bigint): readonly EndedRun[] {
+    this.coordinates += 1;
+    let ended = NO_RUN_ENDED;
+    let run = 1;
+    for (const [index, level] of TIME_INDEX_LEVELS.entries()) {
+      run *= TIME_INDEX_RUN;
+      if (maxTimestamp > this.openMax[index]!) this.openMax[index] = maxTimestamp;
+      if (this.coordinates % run !== 0) continue;
+      ended = [...ended, { level, maxTimestamp: this.openMax[index]! }];
+      this.openMax[index] = -1n;
+    }
+    return ended;
   }
 }
 
@@ -83,8 +120,18 @@ export class LogTable {
     if (!row) return undefined;
     if (this.#heads.size >= MAX_CACHED_HEADS) this.#heads.clear();
     const head = new SqliteLogHead(row, (log) => this.#loadProducers(log));
+    for (const appended of this.#appendedSince(head)) head.replay(appended);
     this.#heads.set(key, head);
     return head;
+  }
+
+  #appendedSince({ logId, highWatermark }: SqliteLogHead): SqlRow[] {
+    return this.#database
+      .sql(
+        `SELECT last_offset, append_time_ms, size, max_timestamp, producers IS NULL AS plain FROM coordinates
+         WHERE log_id = ? AND last_offset >= ? ORDER BY last_offset`,
+      )
+      .all(logId, highWatermark);
   }
 
   create(topicId: string, fromPartition: number, toPartition: number): void {
@@ -97,7 +144,13 @@ export class LogTable {
 
   /** Bytes of each partition of a topic. */
   sizes(topicId: string): bigint[] {
-    const rows = this.#database.sql('SELECT bytes FROM logs WHERE topic_id = ? ORDER BY partition').all(topicId);
+    const rows = this.#database
+      .sql(
+        `SELECT bytes + (SELECT coalesce(sum(size), 0) FROM coordinates
+           WHERE coordinates.log_id = logs.log_id AND last_offset >= high_watermark) AS bytes
+         FROM logs WHERE topic_id = ? ORDER BY partition`,
+      )
+      .all(topicId);
     return rows.map(({ bytes }) => bytes as bigint);
   }
 
@@ -130,15 +183,18 @@ export class LogTable {
     const head = staged.head as SqliteLogHead;
     const journalWasEmpty = head.producersFrom === head.highWatermark;
     const begunAnew = beginsAnew(staged);
-    for (const coordinate of staged.coordinates) this.#insert(head, fileId, coordinate);
+    let runEnded = false;
+    for (const coordinate of staged.coordinates) runEnded = this.#insert(head, fileId, coordinate) || runEnded;
     applyStaged(staged);
     if (journalWasEmpty && staged.producers.size === 0) head.producersFrom = head.highWatermark;
     else head.coordinatesSinceSnapshot += staged.coordinates.length;
-    if (begunAnew || snapshotDue(head)) this.writeSnapshot(head, producerIdExpirationMs, staged.appendTimeMs);
-    this.save(head);
+    const snapshot = begunAnew || snapshotDue(head);
+    if (snapshot) this.writeSnapshot(head, producerIdExpirationMs, staged.appendTimeMs);
+    if (snapshot || runEnded) this.save(head);
   }
 
-  #insert(head: SqliteLogHead, fileId: number | bigint, coordinate: NewCoordinate): void {
+  /** Whether the coordinate ended a run of the time index. */
+  #insert(head: SqliteLogHead, fileId: number | bigint, coordinate: NewCoordinate): boolean {
     this.#database
       .sql('INSERT INTO coordinates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
       .run(
@@ -156,24 +212,19 @@ export class LogTable {
         encodeProducerAppends(coordinate),
       );
     head.bytes += BigInt(coordinate.size);
-    this.#indexTime(head, coordinate);
-  }
-
-  #indexTime(head: SqliteLogHead, { lastOffset, maxTimestamp }: NewCoordinate): void {
-    head.coordinates += 1;
-    let run = 1;
-    for (const [index, level] of TIME_INDEX_LEVELS.entries()) {
-      run *= TIME_INDEX_RUN;
-      if (maxTimestamp > head.openMax[index]!) head.openMax[index] = maxTimestamp;
-      if (head.coordinates % run !== 0) continue;
+    const ended = head.countCoordinate(coordinate.maxTimestamp);
+    for (const { level, maxTimestamp } of ended) {
       this.#database
         .sql('INSERT INTO time_index VALUES (?, ?, ?, ?)')
-        .run(head.logId, level, lastOffset, head.openMax[index]!);
-      head.openMax[index] = -1n;
+        .run(head.logId, level, coordinate.lastOffset, maxTimestamp);
     }
+    return ended.length > 0;
   }
 
-  /** Writes the whole producer state of a partition, less what has expired, so that no coordinate is needed for it. */
+  /**
+   * Writes the whole producer state of a partition, less what has expired, so that no coordinate is needed for it. The head
+   * is to be saved in the same transaction, or the coordinates would be taken in a second time.
+   */
   writeSnapshot(head: SqliteLogHead, producerIdExpirationMs: number, nowMs: bigint): void {
     for (const [producerId, state] of head.producers) {
       if (isExpired(state, nowMs, producerIdExpirationMs)) head.producers.delete(producerId);

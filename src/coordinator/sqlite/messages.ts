@@ -42,13 +42,20 @@ export interface WorkerClose {
 export type WorkerRequest = WorkerCall | WorkerClose;
 
 export type WorkerOutcome =
-  | { readonly id: number; readonly result: unknown; readonly changes: StoreChanges | undefined }
+  | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: { readonly kind: CoordinatorErrorKind; readonly message: string } };
 
-/** What one transaction did, posted after its COMMIT. */
-export interface WorkerOutcomes {
-  readonly kind: 'outcomes';
+/** What became of calls that ran together. */
+export interface TransactionOutcome {
+  /** One for each call, in their order. */
   readonly outcomes: readonly WorkerOutcome[];
+  /** What all of them changed; undefined when that is nothing. */
+  readonly changes: StoreChanges | undefined;
+}
+
+/** Posted after the transaction's COMMIT. */
+export interface WorkerOutcomes extends TransactionOutcome {
+  readonly kind: 'outcomes';
 }
 
 /** The database is closed; the worker ends. */

@@ -1,66 +1,97 @@
 /**
  * Commits on their way between the threads, as columns of numbers: cloning thousands of small objects would cost the main
- * thread more than everything else about a commit.
+ * thread more than everything else about a commit. A small commit has one object and one buffer to clone, for the same reason.
  */
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
+import type { Uuid } from '../../common/uuid.ts';
 import type { CommitBatch, CommitFileRequest, TimestampType } from '../diskless-coordinator.ts';
 
-export interface PackedCommit extends Omit<CommitFileRequest, 'batches'> {
-  /** Each partition once, in order of appearance. */
-  readonly partitions: readonly TopicIdPartition[];
-  /** `NUMBERS` values a batch. */
-  readonly numbers: Float64Array;
-  /** Max timestamp and producer id of each batch; the request was validated, so they fit. */
-  readonly bigints: BigInt64Array;
+export interface PackedCommit {
+  readonly objectKey: string;
+  /** Each topic once for every run of its batches, in order of appearance. */
+  readonly topicIds: readonly Uuid[];
+  /** Two 64-bit integers a batch, the request's own numbers, and `NUMBERS` a batch. Validated before, so they all fit. */
+  readonly columns: ArrayBuffer;
 }
 
-const NUMBERS = 8;
 const BIGINTS = 2;
+const HEADER_NUMBERS = 6;
+const NUMBERS = 9;
+const BYTES = 8;
+const BYTES_PER_BATCH = (BIGINTS + NUMBERS) * BYTES;
 
-export function batchesIn({ bigints }: PackedCommit): number {
-  return bigints.length / BIGINTS;
+export function batchesIn({ columns }: PackedCommit): number {
+  return (columns.byteLength - HEADER_NUMBERS * BYTES) / BYTES_PER_BATCH;
+}
+
+function viewsOf(columns: ArrayBuffer, batches: number): { bigints: BigInt64Array; numbers: Float64Array } {
+  const bigints = new BigInt64Array(columns, 0, batches * BIGINTS);
+  return { bigints, numbers: new Float64Array(columns, bigints.byteLength) };
 }
 
 export function packCommit(request: CommitFileRequest): PackedCommit {
-  const { batches, ...header } = request;
-  const partitions: TopicIdPartition[] = [];
-  const numbers = new Float64Array(batches.length * NUMBERS);
-  const bigints = new BigInt64Array(batches.length * BIGINTS);
+  const { batches, objectKey } = request;
+  const topicIds: Uuid[] = [];
+  const columns = new ArrayBuffer(HEADER_NUMBERS * BYTES + batches.length * BYTES_PER_BATCH);
+  const { bigints, numbers } = viewsOf(columns, batches.length);
+  numbers[0] = request.formatVersion;
+  numbers[1] = request.sizeBytes;
+  numbers[2] = request.uploaderId;
+  numbers[3] = request.uploaderEpoch;
+  numbers[4] = request.segmentSequence;
+  numbers[5] = request.createdMs;
   for (const [index, batch] of batches.entries()) {
     const { topicId, partition } = batch.topicIdPartition;
-    const last = partitions.at(-1);
-    if (last?.partition !== partition || last.topicId !== topicId) partitions.push({ topicId, partition });
-    const at = index * NUMBERS;
-    numbers[at] = partitions.length - 1;
-    numbers[at + 1] = batch.position;
-    numbers[at + 2] = batch.size;
-    numbers[at + 3] = batch.lastOffsetDelta;
-    numbers[at + 4] = batch.offsetOfMaxTimestampDelta;
-    numbers[at + 5] = batch.timestampType;
-    numbers[at + 6] = batch.producerEpoch;
-    numbers[at + 7] = batch.baseSequence;
+    if (topicIds.at(-1) !== topicId) topicIds.push(topicId);
+    const at = HEADER_NUMBERS + index * NUMBERS;
+    numbers[at] = topicIds.length - 1;
+    numbers[at + 1] = partition;
+    numbers[at + 2] = batch.position;
+    numbers[at + 3] = batch.size;
+    numbers[at + 4] = batch.lastOffsetDelta;
+    numbers[at + 5] = batch.offsetOfMaxTimestampDelta;
+    numbers[at + 6] = batch.timestampType;
+    numbers[at + 7] = batch.producerEpoch;
+    numbers[at + 8] = batch.baseSequence;
     bigints[index * BIGINTS] = batch.maxTimestamp;
     bigints[index * BIGINTS + 1] = batch.producerId;
   }
-  return { ...header, partitions, numbers, bigints };
+  return { objectKey, topicIds, columns };
 }
 
 export function unpackCommit(packed: PackedCommit): CommitFileRequest {
-  const { partitions, numbers, bigints, ...header } = packed;
-  const batches = Array.from({ length: batchesIn(packed) }, (_, index): CommitBatch => {
-    const at = index * NUMBERS;
-    return {
-      topicIdPartition: partitions[numbers[at]!]!,
-      position: numbers[at + 1]!,
-      size: numbers[at + 2]!,
-      lastOffsetDelta: numbers[at + 3]!,
-      offsetOfMaxTimestampDelta: numbers[at + 4]!,
-      timestampType: numbers[at + 5] as TimestampType,
-      producerEpoch: numbers[at + 6]!,
-      baseSequence: numbers[at + 7]!,
+  const { objectKey, topicIds, columns } = packed;
+  const count = batchesIn(packed);
+  const { bigints, numbers } = viewsOf(columns, count);
+  const batches: CommitBatch[] = [];
+  let topicIdPartition: TopicIdPartition | undefined;
+  for (let index = 0; index < count; index += 1) {
+    const at = HEADER_NUMBERS + index * NUMBERS;
+    const [topicId, partition] = [topicIds[numbers[at]!]!, numbers[at + 1]!];
+    if (topicIdPartition?.partition !== partition || topicIdPartition.topicId !== topicId) {
+      topicIdPartition = { topicId, partition };
+    }
+    batches.push({
+      topicIdPartition,
+      position: numbers[at + 2]!,
+      size: numbers[at + 3]!,
+      lastOffsetDelta: numbers[at + 4]!,
+      offsetOfMaxTimestampDelta: numbers[at + 5]!,
+      timestampType: numbers[at + 6] as TimestampType,
+      producerEpoch: numbers[at + 7]!,
+      baseSequence: numbers[at + 8]!,
       maxTimestamp: bigints[index * BIGINTS]!,
       producerId: bigints[index * BIGINTS + 1]!,
-    };
-  });
-  return { ...header, batches };
+    });
+  }
+  return {
+    objectKey,
+    formatVersion: numbers[0]!,
+    sizeBytes: numbers[1]!,
+    uploaderId: numbers[2]!,
+    uploaderEpoch: numbers[3]!,
+    segmentSequence: numbers[4]!,
+    createdMs: numbers[5]!,
+    batches,
+  };
 }

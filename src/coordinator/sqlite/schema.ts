@@ -2,7 +2,7 @@
  * The tables of the embedded coordinator, as numbered migrations: forward only, each in one transaction. A released
  * migration is never edited; the next one changes what it made. `PRAGMA user_version` holds the number of the last one.
  *
- * - `logs`: one row a partition, always current. `trim` is 1 while coordinates lie below the log start offset, 2 when its
+ * - `logs`: one row a partition, current up to its `high_watermark`: the coordinates from there on say the rest. `trim` is 1 while coordinates lie below the log start offset, 2 when its
  *   topic is gone (then `topic_id` is null).
  * - `coordinates`: found by their last offset. `producers` holds the idempotent batches in it, so that a partition's
  *   producer state can be rebuilt from its log, as in Kafka: the latest `producer_snapshots` row plus the coordinates
@@ -71,6 +71,8 @@ export const MIGRATIONS: readonly string[] = [
   UPDATE files SET deleted_ms = 1000 * strftime('%s', 'now') WHERE state IN (2, 3) AND useless_since_ms IS NULL;
   CREATE INDEX files_to_forget ON files (deleted_ms) WHERE deleted_ms IS NOT NULL;
   `,
+  // Rows of `logs` may lag behind their coordinates from here on, which an earlier version does not know: it must refuse.
+  '',
 ];
 
 /** Marks the file as Shoal's (`PRAGMA application_id`): "shoa" in ASCII. */

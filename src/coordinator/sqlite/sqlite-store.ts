@@ -33,7 +33,7 @@ import { answerListOffsets, UNKNOWN_LOG } from '../list-offsets.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS, describeProducers } from '../producer-state.ts';
 import { producerIdExpirationMs, retentionLimits } from '../retention.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
-import { refuseOldSegment } from '../tombstones.ts';
+import { isOldSegment, refuseOldSegment } from '../tombstones.ts';
 import { applyConfigChanges, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import { CoordinateTable } from './coordinate-table.ts';
@@ -103,18 +103,19 @@ export class SqliteStore implements CoordinatorStore {
     return Number(this.#database.sql("SELECT value FROM counters WHERE name = 'change_number'").get()?.value ?? 0);
   }
 
-  /** What changed since the last call, or undefined; the number is durable with the transaction. */
-  takeChanges(): StoreChanges | undefined {
-    if (this.#changes.isEmpty) return undefined;
-    this.#changeNumber += 1;
-    const changes = this.#changes.toChanges(this.#changeNumber);
-    this.#changes = new ChangeCollector();
+  /** What changed since the last time it was asked. */
+  takeChanges(): ChangeCollector {
+    const changes = this.#changes;
+    if (changes.kinds > 0) this.#changes = new ChangeCollector();
     return changes;
   }
 
-  /** Once before each COMMIT. */
-  saveChangeNumber(): void {
+  /** Gives a transaction's changes their numbers, which become durable with it; once before its COMMIT. */
+  numberChanges(changes: ChangeCollector): StoreChanges {
+    const numbered = changes.toChanges(this.#changeNumber + 1);
+    this.#changeNumber += changes.kinds;
     this.#database.sql("INSERT OR REPLACE INTO counters VALUES ('change_number', ?)").run(this.#changeNumber);
+    return numbered;
   }
 
   registerUploader(nodeId: number): { epoch: number } {
@@ -122,9 +123,10 @@ export class SqliteStore implements CoordinatorStore {
   }
 
   commitFile(request: CommitFileRequest): CommitFileResult {
-    const earlier = this.#files.earlierResult(request);
-    if (earlier) return earlier;
     const nowMs = this.#nowMs();
+    // Nearly all keys are new: whether this one is shows when its row is inserted, unless it must not be.
+    const earlier = isOldSegment(request, nowMs) ? this.#files.earlierResult(request) : undefined;
+    if (earlier) return earlier;
     refuseOldSegment(request, nowMs);
     const expirationMs = this.#producerIdExpirationMs();
     const { results, logs } = assignOffsets(request.batches, {
@@ -140,6 +142,7 @@ export class SqliteStore implements CoordinatorStore {
     }
     const result = { batches: results };
     const fileId = this.#files.addCommitted(request, result, live, nowMs);
+    if (fileId === undefined) return this.#files.earlierResult(request)!;
     for (const log of logs) {
       this.#logs.append(fileId, log, expirationMs);
       this.#changes.highWatermarks.set(partitionKey(log.head.topicIdPartition), log.highWatermark);
@@ -241,8 +244,7 @@ export class SqliteStore implements CoordinatorStore {
   }
 
   #noteTopic(topic: TopicDescription): void {
-    this.#changes.deletedTopics.delete(topic.topicId);
-    this.#changes.topics.set(topic.topicId, topic);
+    this.#changes.topicSet(topic);
   }
 
   createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]): Errored[] {
@@ -270,8 +272,7 @@ export class SqliteStore implements CoordinatorStore {
       for (let partition = 0; partition < topic.partitions; partition += 1) {
         this.#logs.forgetOne({ topicId, partition });
       }
-      this.#changes.topics.delete(topicId);
-      this.#changes.deletedTopics.add(topicId);
+      this.#changes.topicDeleted(topicId);
       return result;
     });
   }

@@ -42,7 +42,7 @@ function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOp
   const drain = (): void => {
     scheduled = false;
     const calls = takeCalls(waiting);
-    if (calls.length > 0) post({ kind: 'outcomes', outcomes: groupCommit.run(calls) });
+    if (calls.length > 0) post({ kind: 'outcomes', ...groupCommit.run(calls) });
     if (waiting.length > 0) schedule();
     else if (closing) close();
   };

@@ -2,8 +2,8 @@
  * The tables of the embedded coordinator, as numbered migrations: forward only, each in one transaction. A released
  * migration is never edited; the next one changes what it made. `PRAGMA user_version` holds the number of the last one.
  *
- * - `logs`: one row a partition, current up to its `high_watermark`: the coordinates from there on say the rest. `trim` is 1 while coordinates lie below the log start offset, 2 when its
- *   topic is gone (then `topic_id` is null).
+ * - `logs`: one row a partition, current up to its `high_watermark`: the coordinates from there on say the rest. `trim`
+ *   is 1 while coordinates lie below the log start offset, 2 when its topic is gone (then `topic_id` is null).
  * - `coordinates`: found by their last offset. `producers` holds the idempotent batches in it, so that a partition's
  *   producer state can be rebuilt from its log, as in Kafka: the latest `producer_snapshots` row plus the coordinates
  *   from `logs.producers_from` on.

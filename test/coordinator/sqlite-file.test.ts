@@ -1,8 +1,18 @@
 /** The database file of the embedded coordinator: what it is made like, what is refused, and what a full disk does. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemTime } from '../../src/common/time.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
@@ -54,6 +64,18 @@ describe('SQLite database file', () => {
     await (await open()).close();
   });
 
+  it('is used by one process at a time, also after this one has tried it a second time', async () => {
+    const first = await open();
+    await expect(open()).rejects.toMatchObject({ message: expect.stringMatching(/in use/) });
+    const script = fileURLToPath(new URL('commit-until-killed.ts', import.meta.url));
+    const other = spawnSync(process.execPath, ['--import', 'tsx', script, path, '0'], {
+      encoding: 'utf8',
+      timeout: 15_000,
+    });
+    expect(other).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/in use by another process/) });
+    await first.close();
+  });
+
   it('of version 1 is brought up to date with what it holds, and works on', async () => {
     const old = new SqlDatabase(path);
     old.exec(MIGRATIONS[0]!);
@@ -99,9 +121,11 @@ describe('SQLite database file', () => {
     database.close();
     const cases: [RegExp, () => void][] = [
       [/has schema version 4, this Shoal knows up to 3; run the newer Shoal/, () => {}],
-      [/database of another program/, () => writeFileSync(path, header({ version: 3, application: 7 }))],
+      [/database of another program/, () => foreign('CREATE TABLE theirs (x)')],
+      [/database of another program/, () => foreign('PRAGMA application_id = 7')],
+      [/database of another program/, () => foreign('PRAGMA journal_mode = WAL; PRAGMA user_version = 1')],
       [/not a SQLite database/, () => writeFileSync(path, 'hello, this is not a database at all')],
-      [/is damaged|cannot be opened/, () => writeFileSync(path, header({ version: 1, application: APPLICATION_ID }))],
+      [/damaged in its first bytes/, () => writeFileSync(path, `SQLite format 3\0${'?'.repeat(4_080)}`)],
     ];
     for (const [message, prepare] of cases) {
       prepare();
@@ -115,6 +139,16 @@ describe('SQLite database file', () => {
       expect(error!.message).not.toContain('\n');
       expect(readFileSync(path)).toEqual(before);
     }
+  });
+
+  it('is refused when it is another program’s with all of it still in the write-ahead log', async () => {
+    const elsewhere = join(folder, 'theirs.db');
+    const theirs = new SqlDatabase(elsewhere);
+    theirs.exec('PRAGMA journal_mode = WAL');
+    theirs.exec('CREATE TABLE theirs (x)');
+    for (const suffix of ['', '-wal']) copyFileSync(`${elsewhere}${suffix}`, `${path}${suffix}`);
+    theirs.close();
+    await expect(open()).rejects.toThrow(/database of another program/);
   });
 
   it('is refused with one line when it cannot be written', () => {
@@ -177,11 +211,10 @@ describe('SQLite database file', () => {
   });
 });
 
-/** The first 100 bytes of a database file, and nothing behind them. */
-function header({ version, application }: { version: number; application: number }): Buffer {
-  const bytes = Buffer.alloc(4096, 0xee);
-  bytes.write('SQLite format 3\0', 0, 'latin1');
-  bytes.writeInt32BE(version, 60);
-  bytes.writeInt32BE(application, 68);
-  return bytes;
+/** A database that another program has made. */
+function foreign(sql: string): void {
+  rmSync(path, { force: true });
+  const database = new SqlDatabase(path);
+  database.exec(sql);
+  database.close();
 }

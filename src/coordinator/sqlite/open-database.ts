@@ -2,7 +2,8 @@
  * Opens the database file: checks what it is before SQLite touches it, sets and asserts the durability it needs, and
  * brings its schema up to date. Every refusal is one line that says what to do. Runs in the SQLite worker.
  */
-import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { SqlDatabase, sqliteResultCode } from './driver.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
 
@@ -17,40 +18,59 @@ export interface OpenDatabaseOptions {
   readonly maxSizeBytes?: number | undefined;
 }
 
-const HEADER_BYTES = 100;
 const PAGE_BYTES = 4096;
 /** A checkpoint costs an fsync of its own; at this many pages it stays rare and its stall short. */
 const CHECKPOINT_PAGES = 4096;
 
 interface FileHeader {
-  readonly empty: boolean;
   readonly schemaVersion: number;
   readonly applicationId: number;
+  /** Tables, indexes and the like. */
+  readonly objects: number;
 }
 
-/** Reads what the file says it is, creating it for the owner only where it is missing. */
-function readHeader(path: string): FileHeader {
-  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+/** A missing file is created for the owner only, and an existing one is made so. */
+function makePrivate(path: string): void {
   try {
-    if ((fstatSync(file).mode & 0o077) !== 0) chmodSync(path, 0o600);
-    const header = Buffer.alloc(HEADER_BYTES);
-    const length = readSync(file, header, 0, HEADER_BYTES, 0);
-    if (length > 0 && header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
-      throw new DatabaseRefused(`${path} is not a SQLite database; point --data elsewhere or restore the file`);
-    }
-    return { empty: length === 0, schemaVersion: header.readInt32BE(60), applicationId: header.readInt32BE(68) };
-  } finally {
-    closeSync(file);
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    accessSync(path, constants.R_OK | constants.W_OK);
+    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
-function checkHeader(path: string, header: FileHeader): void {
-  // A database that was killed before its first checkpoint has all of it in the write-ahead log and zeros here.
-  if (header.empty || (header.schemaVersion === 0 && header.applicationId === 0)) return;
-  if (header.applicationId !== APPLICATION_ID) {
+/**
+ * What the file says it is. Read by SQLite, as a file that does not change: that takes no lock and leaves its log alone.
+ * Never through a descriptor of our own: closing that would end every lock that this process has on the file (POSIX), also
+ * that of a coordinator which has it open, and let a second process in.
+ */
+function readHeader(path: string): FileHeader {
+  const database = new SqlDatabase(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
+  try {
+    return header(database);
+  } finally {
+    database.close();
+  }
+}
+
+function header(database: SqlDatabase): FileHeader {
+  const { count } = database.sql('SELECT count(*) AS count FROM sqlite_schema').get()!;
+  return {
+    schemaVersion: Number(pragma(database, 'user_version')),
+    applicationId: Number(pragma(database, 'application_id')),
+    objects: Number(count),
+  };
+}
+
+/** @throws DatabaseRefused for a database that is another program's or a newer Shoal's */
+function checkHeader(path: string, { schemaVersion, applicationId, objects }: FileHeader): void {
+  // A new file, or a database that was killed before its first checkpoint: all of that is in its write-ahead log.
+  if (schemaVersion === 0 && applicationId === 0 && objects === 0) return;
+  if (applicationId !== APPLICATION_ID) {
     throw new DatabaseRefused(`${path} is a SQLite database of another program; point --data elsewhere`);
   }
-  refuseNewer(path, header.schemaVersion);
+  refuseNewer(path, schemaVersion);
 }
 
 function refuseNewer(path: string, version: number): void {
@@ -85,10 +105,11 @@ function configure(database: SqlDatabase, options: OpenDatabaseOptions): void {
   }
 }
 
-/** @throws DatabaseRefused for a schema that is newer than this code */
+/** @throws DatabaseRefused for what only the write-ahead log shows: another program's tables, a newer schema */
 function migrate(path: string, database: SqlDatabase): void {
-  const found = Number(pragma(database, 'user_version'));
-  refuseNewer(path, found);
+  const now = header(database);
+  checkHeader(path, now);
+  const found = now.schemaVersion;
   for (let version = found; version < MIGRATIONS.length; version += 1) {
     database.exec('BEGIN IMMEDIATE');
     database.exec(MIGRATIONS[version]!);
@@ -115,8 +136,11 @@ export function asRefusal(path: string, error: unknown): unknown {
       return notWritable(path, message);
     case 13:
       return new DatabaseRefused(`${path}: the disk is full; make room and start again`);
-    case 11:
     case 26:
+      return new DatabaseRefused(
+        `${path} is not a SQLite database, or one damaged in its first bytes; restore it from a backup, or point --data elsewhere`,
+      );
+    case 11:
       return new DatabaseRefused(
         `${path} is damaged (${message}); restore it from a backup, or point --data elsewhere`,
       );
@@ -136,6 +160,7 @@ function notWritable(path: string, message: string): DatabaseRefused {
 export function openDatabase(options: OpenDatabaseOptions): SqlDatabase {
   let database: SqlDatabase | undefined;
   try {
+    makePrivate(options.path);
     checkHeader(options.path, readHeader(options.path));
     database = new SqlDatabase(options.path);
     configure(database, options);

@@ -1,5 +1,5 @@
 /**
- * The one importer of SQLite: `node:sqlite` where the running Node has it, else `@photostructure/sqlite`, which has the
+ * The one importer of SQLite: `node:sqlite` where the running Node has a usable one, else `@photostructure/sqlite`, which has the
  * same API. Integers are always read as BigInt, since offsets exceed what a number holds. Runs in the SQLite worker.
  */
 import { createRequire } from 'node:module';
@@ -29,7 +29,17 @@ interface DriverModule {
 
 function loadDriver(): DriverModule {
   const builtin = process.getBuiltinModule?.('node:sqlite') as DriverModule | undefined;
-  return builtin ?? createRequire(import.meta.url)('@photostructure/sqlite');
+  return builtin && takesUris(builtin) ? builtin : createRequire(import.meta.url)('@photostructure/sqlite');
+}
+
+/** Node before 22.15 takes `file:` for the beginning of a name; `open-database.ts` needs its parameters. */
+function takesUris({ DatabaseSync }: DriverModule): boolean {
+  try {
+    new DatabaseSync('file:shoal?mode=memory', { readOnly: true }).close();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** SQLite's own result code of an error, without its extension; undefined for an error that is not SQLite's. */

@@ -1,4 +1,4 @@
-/** A TCP proxy in front of the database that can fall silent, or cut a connection when it sees certain bytes. */
+/** A TCP proxy in front of the database that can fall silent, or cut or delay a connection when it sees certain bytes. */
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 export class TcpProxy {
@@ -8,6 +8,9 @@ export class TcpProxy {
   /** Cuts both sides when a client sends this text: before it is passed on, or right after. */
   cutOn: { readonly text: string; readonly when: 'before' | 'after' } | undefined;
   cuts = 0;
+  /** Keeps back what the server answers on the connection on which a client sends this text next, until `release`. */
+  holdOn: string | undefined;
+  #held: { readonly client: Socket; readonly answers: Buffer[] } | undefined;
   port = 0;
 
   private constructor(server: Server) {
@@ -32,7 +35,8 @@ export class TcpProxy {
     }
     client.on('data', (bytes) => this.#onRequest(client, target, bytes));
     target.on('data', (bytes) => {
-      if (!this.#silent) client.write(bytes);
+      if (this.#held?.client === client) this.#held.answers.push(bytes);
+      else if (!this.#silent) client.write(bytes);
     });
     client.on('close', () => target.destroy());
     target.on('close', () => client.destroy());
@@ -40,6 +44,10 @@ export class TcpProxy {
 
   #onRequest(client: Socket, target: Socket, bytes: Buffer): void {
     if (this.#silent) return;
+    if (this.holdOn !== undefined && bytes.includes(this.holdOn)) {
+      this.holdOn = undefined;
+      this.#held = { client, answers: [] };
+    }
     const { cutOn } = this;
     if (!cutOn || !bytes.includes(cutOn.text)) {
       target.write(bytes);
@@ -58,6 +66,17 @@ export class TcpProxy {
     this.#silent = silent;
     // What was swallowed cannot be given back: a stream with a hole in it must end.
     if (!silent) for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Whether an answer is kept back. */
+  get holds(): boolean {
+    return (this.#held?.answers.length ?? 0) > 0;
+  }
+
+  release(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    for (const bytes of held?.answers ?? []) held?.client.write(bytes);
   }
 
   async close(): Promise<void> {

@@ -21,14 +21,35 @@ export class PostgresTopics {
   #sorted: readonly TopicDescription[] = [];
   /** The scope `broker`, which every commit needs. */
   #broker: Configs = {};
+  #refreshing: Promise<void> | undefined;
+  #nextRefresh: Promise<void> | undefined;
 
   constructor(connections: Connections, origin: string) {
     this.#connections = connections;
     this.#origin = origin;
   }
 
-  /** Reads everything again: at the start, and when another broker changed something. */
-  async refresh(): Promise<void> {
+  /**
+   * Reads everything again: at the start, and when somebody changed something. One after the other, so that an answer that
+   * was long on its way never replaces a newer one; all who ask while one is under way share the next.
+   */
+  refresh(): Promise<void> {
+    if (this.#refreshing) {
+      this.#nextRefresh ??= this.#refreshing
+        .catch(() => {})
+        .then(() => {
+          this.#nextRefresh = undefined;
+          return this.refresh();
+        });
+      return this.#nextRefresh;
+    }
+    this.#refreshing = this.#readAll().finally(() => {
+      this.#refreshing = undefined;
+    });
+    return this.#refreshing;
+  }
+
+  async #readAll(): Promise<void> {
     const rows = await this.#connections.query({ name: 'all_topics', text: 'SELECT * FROM topics' });
     this.#topics = new Map(rows.map((row) => [row.topic_id as string, toTopic(row)]));
     this.#sorted = [...this.#topics.values()].sort((a, b) => (a.name < b.name ? -1 : 1));

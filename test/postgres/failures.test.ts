@@ -1,4 +1,5 @@
 /** Several brokers on one database, and a database that dies, falls silent, or loses its answers. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import {
@@ -213,10 +214,44 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await expect(open({ connectionString: careless.url })).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
+  it('never lets an older list of topics replace a newer one', async () => {
+    const coordinator = await open({ connectionString: throughProxy() });
+    proxy.holdOn = 'all_topics';
+    const first = topic(coordinator);
+    while (!proxy.holds) await sleep(5);
+    const second = topic(coordinator);
+    await Promise.race([second, sleep(300)]);
+    proxy.release();
+    const created = [...(await first), ...(await second)].map(({ topicId }) => topicId).sort();
+    expect((await coordinator.listTopics()).map(({ topicId }) => topicId).sort()).toEqual(created);
+  });
+
+  it('works in its own schema whatever options the connection string has, and in no other’s', async () => {
+    await server().query('CREATE FUNCTION public.theirs() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$');
+    const options = encodeURIComponent('-c geqo=off -c search_path=public');
+    const [a] = (await topic(await open({ connectionString: `${server().url}?options=${options}` }))) as [
+      TopicIdPartition,
+    ];
+    expect(await (await open()).listTopics()).toMatchObject([{ topicId: a.topicId }]);
+    await expect(open({ schema: 'public' })).rejects.toThrow(/schema "public" holds other things than Shoal's/);
+    await server().query('DROP FUNCTION public.theirs()');
+  });
+
+  it('works for a user that may use its schema and create none', async () => {
+    await server().query(`CREATE ROLE lowly LOGIN; CREATE SCHEMA "${schema}" AUTHORIZATION lowly`);
+    const lowly = server().url.replace('postgres@', 'lowly@');
+    await topic(await open({ connectionString: lowly }));
+    await topic(await open({ connectionString: lowly }));
+    await Promise.all(opened.splice(0).map((coordinator) => coordinator.close()));
+    await server().query('DROP OWNED BY lowly; DROP ROLE lowly');
+  });
+
   it('commits durably whatever the role says, and repeats what was undone by a deadlock', async () => {
-    await server().query('ALTER ROLE postgres SET synchronous_commit = off');
+    for (const set of ['synchronous_commit = off', 'default_transaction_isolation = serializable']) {
+      await server().query(`ALTER ROLE postgres SET ${set}`);
+    }
     const [one, two] = [await open(), await open()];
-    await server().query('ALTER ROLE postgres RESET synchronous_commit');
+    await server().query('ALTER ROLE postgres RESET ALL');
     const partitions = await topic(one, 4, { 'retention.bytes': '0' });
     const work = Array.from({ length: 80 }, async (_, i) => {
       const coordinator = i % 2 ? one : two;

@@ -70,8 +70,18 @@ async function typeParsers(): Promise<PoolConfig['types']> {
   return { getTypeParser } as PoolConfig['types'];
 }
 
-async function clientConfig(options: ConnectionOptions): Promise<ClientConfig> {
-  const { connectionString, ssl, schema, connectTimeoutMs, statementTimeoutMs } = options;
+/** The client lets `options` of a connection string displace its own: they are taken out, to be put before ours. */
+function takeOptions(connectionString: string): { readonly connectionString: string; readonly options: string } {
+  if (!/[?&]options=/.test(connectionString)) return { connectionString, options: '' };
+  const url = new URL(connectionString);
+  const options = `${url.searchParams.getAll('options').join(' ')} `;
+  url.searchParams.delete('options');
+  return { connectionString: url.href, options };
+}
+
+async function clientConfig(settings: ConnectionOptions): Promise<ClientConfig> {
+  const { ssl, schema, connectTimeoutMs, statementTimeoutMs } = settings;
+  const { connectionString, options } = takeOptions(settings.connectionString);
   return {
     connectionString,
     ...(ssl === undefined ? {} : { ssl }),
@@ -79,8 +89,9 @@ async function clientConfig(options: ConnectionOptions): Promise<ClientConfig> {
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: statementTimeoutMs + CLIENT_GRACE_MS,
-    // Settings of the session, whatever role and database say: a commit that was answered is durable.
-    options: `-c synchronous_commit=on -c search_path=${schema} -c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${statementTimeoutMs + CLIENT_GRACE_MS}`,
+    // Settings of the session, whatever role and database say: a commit that was answered is durable, and a statement
+    // that waited for a lock sees what was committed meanwhile.
+    options: `${options}-c synchronous_commit=on -c default_transaction_isolation=read\\ committed -c search_path=${schema} -c statement_timeout=${statementTimeoutMs} -c idle_in_transaction_session_timeout=${statementTimeoutMs + CLIENT_GRACE_MS}`,
     types: (await typeParsers()) as NonNullable<ClientConfig['types']>,
   };
 }

@@ -28,7 +28,7 @@ const DROP_FUNCTIONS = `
 /** To be run inside a transaction. @throws CoordinatorError `unavailable` for a schema that is newer than this code; nothing is changed then */
 export async function migrate(client: Queryable, schema: string): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 1))', [schema]);
-  await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  await useSchema(client, schema);
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL)');
   const { rows } = await client.query('SELECT version FROM schema_version');
   const found = Number(rows[0]?.version ?? 0);
@@ -40,6 +40,27 @@ export async function migrate(client: Queryable, schema: string): Promise<void> 
   await client.query(FUNCTIONS);
   await client.query('DELETE FROM schema_version');
   await client.query('INSERT INTO schema_version VALUES ($1)', [MIGRATIONS.length]);
+}
+
+/** @throws CoordinatorError `unavailable` for a schema that is not used by the session or in use by others */
+async function useSchema(client: Queryable, schema: string): Promise<void> {
+  const { rows: found } = await client.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  // Asked first, since to create one takes a right that whoever was given a schema need not have.
+  if (found.length === 0) await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  const { rows } = await client.query(
+    `SELECT current_schema() AS current, to_regclass('schema_version') IS NULL AND (
+       EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+       OR EXISTS (SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace)) AS foreign`,
+  );
+  if (rows[0]!.current !== schema) {
+    throw new CoordinatorError(
+      'unavailable',
+      `schema "${schema}" is not the one that the session works in, "${rows[0]!.current}" is; connect without a pooler that drops the settings of sessions`,
+    );
+  }
+  if (rows[0]!.foreign) {
+    throw new CoordinatorError('unavailable', `schema "${schema}" holds other things than Shoal's; name another`);
+  }
 }
 
 function newer(schema: string, found: number): CoordinatorError {

@@ -63,9 +63,12 @@ async function benchCommits(bench: BenchContext, url: string): Promise<void> {
   await client.query(`SET search_path = ${SCHEMA}`);
   await bareTable(client, 'bare');
   await bareTable(client, 'bare_batches');
-  const producers = new Producers(await createTopic(coordinator, partitions));
-  const prepared = Array.from({ length: bench.smoke ? 60 : 300 }, () => producers.segment(batches)).reverse();
-  const subject = committing(coordinator, prepared);
+  /** Segments over a topic of their own, in the order in which they must be committed. */
+  const prepare = async (count: number, size: number, over: number): Promise<() => Promise<number>> => {
+    const producers = new Producers(await createTopic(coordinator, over));
+    return committing(coordinator, Array.from({ length: count }, () => producers.segment(size)).reverse());
+  };
+  const subject = await prepare(bench.smoke ? 60 : 300, batches, partitions);
   const [bare, bareBatches] = [bareInsert(client, 'bare', partitions), bareInsert(client, 'bare_batches', batches)];
   for (let i = 0; i < (bench.smoke ? 3 : WARM_UP); i += 1)
     for (const side of [subject, bare, bareBatches]) await side();
@@ -76,6 +79,18 @@ async function benchCommits(bench: BenchContext, url: string): Promise<void> {
     subject,
     baselines: { 'bare-insert': bareBatches, 'bare-insert-merged': bare },
     same: () => true,
+    roundMs: bench.smoke ? 2 : 100,
+  });
+  const once = await prepare(bench.smoke ? 60 : 200, batches, partitions);
+  const twice = async (): Promise<number> => (await once()) + (await once());
+  const large = await prepare(bench.smoke ? 60 : 100, batches * 2, partitions * 2);
+  for (let i = 0; i < (bench.smoke ? 1 : 10); i += 1) for (const side of [large, twice]) await side();
+  await bench.contest({
+    name: `commit/postgres/${batches * 2}-batches`,
+    unit: 'batches/s',
+    amount: batches * 2,
+    subject: large,
+    baselines: { [`twice-${batches}`]: twice },
     roundMs: bench.smoke ? 2 : 100,
   });
   const times: number[] = [];

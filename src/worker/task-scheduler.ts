@@ -40,6 +40,9 @@ export interface TaskSchedulerOptions {
   readonly time: Time;
 }
 
+/** Tasks that are gone are let go of when there are as many, and as many as still wait. */
+const GONE_MAX = 1024;
+
 /** First in, first out, with the sum of its costs. */
 class WaitingTasks {
   /** How far into a turn's time the main thread runs tasks of this queue. */
@@ -74,10 +77,11 @@ class WaitingTasks {
     const task = this.first;
     this.#head++;
     this.#costUs -= task.costUs;
-    if (this.#head === this.#tasks.length) {
-      this.#tasks = [];
+    if (this.length === 0) this.#costUs = 0;
+    // Under load the queue may never be empty; and slicing for every task would copy the queue each time.
+    if (this.length === 0 || (this.#head >= GONE_MAX && this.#head >= this.length)) {
+      this.#tasks = this.#tasks.slice(this.#head);
       this.#head = 0;
-      this.#costUs = 0;
     }
     return task;
   }
@@ -96,6 +100,8 @@ export class TaskScheduler {
   readonly #small = new WaitingTasks(SMALL_BUDGET_US);
   readonly #large = new WaitingTasks(LARGE_BUDGET_US);
   #queuedBytes = 0;
+  /** Tasks that wait or are in workers. Their bytes alone would not do: a task may have none. */
+  #queuedTasks = 0;
   #handOvers = 0;
   #spentUs = 0;
   #turn: NodeJS.Immediate | undefined;
@@ -131,6 +137,7 @@ export class TaskScheduler {
     const { queueMaxBytes } = this.#options;
     if (this.#queuedBytes + task.size > queueMaxBytes) throw queueFull(this.#queuedBytes, queueMaxBytes);
     this.#queuedBytes += task.size;
+    this.#queuedTasks++;
     this.#armTurn();
     this.#queueOf(isLarge).push({ task, costUs, waiter });
     if (this.#large.costUs >= HAND_OVER_EARLY_US && this.#mayHandOver) this.#send(this.#large.costUs / 2);
@@ -139,7 +146,7 @@ export class TaskScheduler {
   /** Waits for everything that was accepted, then ends the threads. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#queuedBytes > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+    if (this.#queuedTasks > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
     if (this.#turn) clearImmediate(this.#turn);
     await this.#options.threads?.close();
   }
@@ -234,8 +241,9 @@ export class TaskScheduler {
   }
 
   #settled(tasks: readonly RecordTask[]): void {
+    this.#queuedTasks -= tasks.length;
     for (const { size } of tasks) this.#queuedBytes -= size;
-    if (this.#queuedBytes > 0) return;
+    if (this.#queuedTasks > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

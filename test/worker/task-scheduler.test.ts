@@ -1,4 +1,6 @@
 /** The scheduler by itself, with threads that answer when the test says so. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type Deferred, deferred } from '../../src/common/lifecycle.ts';
 import type { Time } from '../../src/common/time.ts';
@@ -9,7 +11,7 @@ import {
   SMALL_BUDGET_US,
 } from '../../src/worker/hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
-import { TaskScheduler } from '../../src/worker/task-scheduler.ts';
+import { TaskScheduler, type Waiter } from '../../src/worker/task-scheduler.ts';
 
 const taskOf = (address: number, size = 1): RecordTask => ({
   kind: 'find',
@@ -117,5 +119,35 @@ describe('task scheduler', () => {
     expect(() => run(taskOf(3), 1, false)).toThrow(/closed/);
     finish();
     await Promise.all([held, closing]);
+  });
+
+  it('waits at close for tasks without bytes as well', async () => {
+    const { scheduler, run } = setUp(() => SMALL_BUDGET_US / 1000);
+    run(taskOf(0), 5, false);
+    const waiting = run(taskOf(1, 0), 5, false);
+    await scheduler.close();
+    expect(await waiting).toEqual(resultOf(1));
+  });
+
+  it('lets go of what is done, though something always waits', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const { scheduler, groups } = setUp();
+    const enqueue = (waiter: Waiter): void => scheduler.enqueue(taskOf(0), HAND_OVER_MAX_US, true, waiter);
+    const newWaiter = (): Waiter => ({ resolve: () => {}, reject: () => {} });
+    for (let i = 0; i < 9; i++) enqueue(newWaiter());
+    const gone = ((): WeakRef<Waiter> => {
+      const waiter = newWaiter();
+      enqueue(waiter);
+      return new WeakRef(waiter);
+    })();
+    for (let i = 0; i < 3000; i++) {
+      enqueue(newWaiter());
+      groups.shift()!.answer.resolve([resultOf(0)]);
+      await nextTurn();
+    }
+    expect([scheduler.queuedBytes, groups.length]).toEqual([10, 2]);
+    collectGarbage();
+    expect(gone.deref()).toBeUndefined();
   });
 });

@@ -48,8 +48,13 @@ export async function openWorkerThreads(options: WorkerThreadsOptions): Promise<
     // are left out: some, like --expose-gc, are refused for a thread.
     execArgv: ['--no-experimental-require-module'],
   });
-  // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread.
-  piscina.on('error', (error: Error) => options.logger.error({ err: error }, 'a record worker failed'));
+  // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread. But not
+  // one that failed while it started: then only the next hand-over brings another, and it may never come when all that
+  // there may be wait in piscina's queue. They are told to try again, which makes it come.
+  piscina.on('error', (error: Error) => {
+    options.logger.error({ err: error }, 'a record worker failed');
+    if (piscina.threads.length === 0) void piscina.destroy();
+  });
   const threads = new PiscinaThreads(piscina, options);
   try {
     // As many as the threads can hold at once, so that every one of them has answered.

@@ -1,6 +1,8 @@
+import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../src/common/logger.ts';
 import { systemTime } from '../../src/common/time.ts';
+import { CLAIM_BYTES, CLAIMS } from '../../src/record/kernel-layout.ts';
 import { createKernelMemory, kernelModule } from '../../src/record/record-kernel.ts';
 import { openWorkerThreads } from '../../src/worker/worker-threads.ts';
 
@@ -12,4 +14,23 @@ it('says so when the workers do not start', async () => {
     code: 'KAFKA_STORAGE_ERROR',
     message: 'the record workers do not start',
   });
+});
+
+it('tells the callers when a replacement does not start, and tries again with the next hand-over', async () => {
+  const memory = createKernelMemory({ regions: 2, contentBytes: 65536, slabsBytes: 65536 });
+  const started: Worker[] = [];
+  const onWorker = (worker: Worker): void => void started.push(worker);
+  process.on('worker', onWorker);
+  const options = { workers: 1, taskTimeoutMs: 1000, time: systemTime, logger: silentLogger };
+  const threads = await openWorkerThreads({ ...options, data: { module: kernelModule(), memory } });
+  // The worker's region becomes somebody else's, who keeps it: no other worker finds one.
+  const owner = new Int32Array(memory.memory.buffer, CLAIMS + CLAIM_BYTES, 1);
+  owner[0] = -1;
+  await started[0]!.terminate();
+  await expect(threads.run([])).rejects.toThrow();
+  await expect(threads.run([])).rejects.toThrow();
+  owner[0] = 0;
+  expect(await threads.run([])).toEqual([]);
+  process.off('worker', onWorker);
+  await threads.close();
 });

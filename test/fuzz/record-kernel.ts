@@ -1,6 +1,6 @@
 /**
  * `npm run fuzz -- [--seed N] [--minutes M] [--iterations N]`: random and mutated batches against the kernel, judged by the
- * oracle; every finding prints the seed of its one iteration, which `--seed` replays alone.
+ * oracle. Every iteration is determined by its seed, which a finding prints, and `--seed` alone replays.
  *
  * Two targets take turns: `batch`, whose verdict must be the oracle's and whose stored form must satisfy it; and `payload`,
  * compressed bytes with any edits, which must end in a Kafka error or in a batch the oracle accepts, and never in a write
@@ -16,11 +16,25 @@ import { randomBatch, randomOptions } from '../support/random-batches.ts';
 import { sealCrc } from '../support/record-batches.ts';
 import { oracleParts, TestKernel } from '../support/test-kernel.ts';
 
-const help = `Usage: npm run fuzz -- [--seed N] [--minutes M] [--iterations N]
+/** The generator takes 32 bits. */
+const MAX_SEED = 2 ** 32 - 1;
 
-  --seed N        replay the one iteration with this seed
-  --minutes M     how long to look (default 1)
-  --iterations N  stop after this many, whatever the time
+const help = `Usage: npm run fuzz -- [options]
+
+Random and mutated record batches through the record kernel. The verdict over each
+must be that of a plain TypeScript parser, what is accepted must stay accepted, and
+nothing outside the batch may be written. An iteration depends on its seed alone.
+
+  --seed N        the first iteration's seed, 0 to ${MAX_SEED} (default: from the
+                  clock, printed); alone it replays that one iteration
+  --minutes M     how long to look, fractions allowed (default 1)
+  --iterations N  stop after this many, if that is sooner
+
+  npm run fuzz -- --seed 7 --minutes 5      five minutes from seed 7 on
+  npm run fuzz -- --seed 4711               what iteration 4711 finds, again
+
+Ends with 1 at the first finding, whose seed it prints, and when nothing was
+exercised; with 0 otherwise.
 `;
 
 /** Bytes on both sides of the input that no validation may touch. */
@@ -110,38 +124,76 @@ function editPayload(random: Random, batch: Buffer): void {
   sealCrc(batch);
 }
 
-async function main(): Promise<number> {
+interface Settings {
+  readonly seed: number;
+  readonly iterations: number;
+  readonly minutes: number;
+}
+
+/** Undefined when only help was asked for. @throws Error naming the option that is wrong */
+function readSettings(): Settings | undefined {
   const { values } = parseArgs({
     options: {
       seed: { type: 'string' },
-      minutes: { type: 'string', default: '1' },
+      minutes: { type: 'string' },
       iterations: { type: 'string' },
       help: { type: 'boolean', short: 'h' },
     },
   });
-  if (values.help) {
+  if (values.help) return undefined;
+  const { seed, minutes, iterations } = values;
+  const isReplay = seed !== undefined && minutes === undefined && iterations === undefined;
+  return {
+    seed: seed === undefined ? Date.now() % 2 ** 31 : number('seed', seed, { min: 0, max: MAX_SEED, isWhole: true }),
+    minutes: minutes === undefined ? 1 : number('minutes', minutes, { min: 0, max: 100_000, isWhole: false }),
+    iterations: isReplay
+      ? 1
+      : iterations === undefined
+        ? Number.POSITIVE_INFINITY
+        : number('iterations', iterations, { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true }),
+  };
+}
+
+function number(
+  name: string,
+  text: string,
+  { min, max, isWhole }: { min: number; max: number; isWhole: boolean },
+): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value >= min && value <= max && (!isWhole || Number.isInteger(value))) return value;
+  throw new Error(`--${name} is a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}, not "${text}"; see --help`);
+}
+
+async function main(): Promise<number> {
+  const settings = readSettings();
+  if (!settings) {
     process.stdout.write(help);
     return 0;
   }
   const fuzzer = new Fuzzer(await oracleParts());
-  const first = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
-  const most = values.seed === undefined ? Number(values.iterations ?? Number.POSITIVE_INFINITY) : 1;
-  const deadlineMs = performance.now() + Number(values.minutes) * 60_000;
+  const { seed: first, iterations, minutes } = settings;
+  const deadlineMs = performance.now() + minutes * 60_000;
   let done = 0;
-  for (; done < most && performance.now() < deadlineMs; done++) {
+  for (; done < iterations && performance.now() < deadlineMs; done++) {
+    const seed = (first + done) % (MAX_SEED + 1);
     try {
-      fuzzer.run(first + done);
+      fuzzer.run(seed);
     } catch (error) {
-      process.stdout.write(
-        `seed ${first + done}: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`,
-      );
-      process.stdout.write(`replay: npm run fuzz -- --seed ${first + done}\n`);
+      process.stdout.write(`seed ${seed}: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+      process.stdout.write(`replay: npm run fuzz -- --seed ${seed}\n`);
       return 1;
     }
   }
+  if (done === 0) {
+    process.stderr.write('fuzz: nothing was exercised: no iteration was to be run, or no time left for one\n');
+    return 1;
+  }
   const counts = [...fuzzer.verdicts].map(([name, count]) => `${name} ${count}`).join(', ');
-  process.stdout.write(`seeds ${first} to ${first + done - 1}: ${done} iterations, no finding. Verdicts: ${counts}\n`);
-  return done > 0 && fuzzer.verdicts.size > 0 ? 0 : 1;
+  process.stdout.write(`${done} iterations from seed ${first} on, no finding. Verdicts: ${counts}\n`);
+  return 0;
 }
 
-process.exitCode = await main();
+process.exitCode = await main().catch((error: Error) => {
+  process.stderr.write(`fuzz: ${error.message}\n`);
+  return 1;
+});

@@ -336,6 +336,18 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await errorOf(1, by(1n, 0, 10))).toBe(Errors.NONE);
       });
 
+      it('does not count as idle the time by which the clock was wrong for a while', async () => {
+        await coordinator.alterConfigs('broker', { 'producer.id.expiration.ms': '60000' });
+        await commitOne(a, 1, by(1n, 0, 0));
+        time.ms += 60_000;
+        await commitOne(a, 1);
+        time.ms -= 60_000;
+        // So many that whatever is done once in a while has been done.
+        const many = Array.from({ length: 300 }, (_, i) => batch(a, 1, { ...by(2n, 0, i), position: 1 + 101 * i }));
+        await coordinator.commitFile(file(many));
+        expect(await commitOne(a, 1, by(1n, 0, 0))).toMatchObject({ baseOffset: 0n, duplicate: true });
+      });
+
       it('remembers nothing from before that, also after a restart', async () => {
         await reopen({ producerIdExpirationMs: 1_000 });
         const [a] = (await topic(coordinator)) as [TopicIdPartition];

@@ -178,8 +178,8 @@ export class LogTable {
     return producers;
   }
 
-  /** Writes a partition's part of a commit and makes it the head. */
-  append(fileId: number | bigint, staged: StagedLog, producerIdExpirationMs: number): void {
+  /** Writes a partition's part of a commit and makes it the head. `nowMs` is the clock, which its append time may be ahead of. */
+  append(fileId: number | bigint, staged: StagedLog, producerIdExpirationMs: number, nowMs: bigint): void {
     const head = staged.head as SqliteLogHead;
     const journalWasEmpty = head.producersFrom === head.highWatermark;
     const begunAnew = beginsAnew(staged);
@@ -189,7 +189,7 @@ export class LogTable {
     if (journalWasEmpty && staged.producers.size === 0) head.producersFrom = head.highWatermark;
     else head.coordinatesSinceSnapshot += staged.coordinates.length;
     const snapshot = begunAnew || snapshotDue(head);
-    if (snapshot) this.writeSnapshot(head, producerIdExpirationMs, staged.appendTimeMs);
+    if (snapshot) this.writeSnapshot(head, producerIdExpirationMs, nowMs);
     if (snapshot || runEnded) this.save(head);
   }
 

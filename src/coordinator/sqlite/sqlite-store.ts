@@ -144,7 +144,7 @@ export class SqliteStore implements CoordinatorStore {
     const fileId = this.#files.addCommitted(request, result, live, nowMs);
     if (fileId === undefined) return this.#files.earlierResult(request)!;
     for (const log of logs) {
-      this.#logs.append(fileId, log, expirationMs);
+      this.#logs.append(fileId, log, expirationMs, BigInt(nowMs));
       this.#changes.highWatermarks.set(partitionKey(log.head.topicIdPartition), log.highWatermark);
     }
     return result;

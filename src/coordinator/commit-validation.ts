@@ -24,6 +24,7 @@ export function validateObjectKey(objectKey: string): void {
   if (typeof objectKey !== 'string' || objectKey.length === 0 || objectKey.length > MAX_OBJECT_KEY_LENGTH) {
     refuse(`object key must have 1 to ${MAX_OBJECT_KEY_LENGTH} characters`);
   }
+  if (objectKey.includes('\0')) refuse('object key must not hold a NUL character');
 }
 
 function partitionFault({ topicId, partition }: TopicIdPartition): string | undefined {

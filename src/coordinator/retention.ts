@@ -6,6 +6,8 @@ export const DEFAULT_RETENTION_MS = 604_800_000n;
 /** Partitions that one retention step looks at, at most; what it may drop has a limit of its own. */
 export const PARTITIONS_PER_RETENTION_STEP = 256;
 
+const MAX_INT64 = 2n ** 63n - 1n;
+
 export interface RetentionLimits {
   /** undefined: no limit. */
   readonly retentionMs: bigint | undefined;
@@ -18,7 +20,8 @@ type Configs = Readonly<Record<string, string>>;
 function limit(values: readonly (string | undefined)[], fallback: bigint): bigint | undefined {
   const text = values.find((value) => value !== undefined && /^-?\d{1,19}$/.test(value));
   const value = text === undefined ? fallback : BigInt(text);
-  return value < 0n ? undefined : value;
+  if (value < 0n) return undefined;
+  return value < MAX_INT64 ? value : MAX_INT64;
 }
 
 export function retentionLimits(topic: Configs, broker: Configs): RetentionLimits {

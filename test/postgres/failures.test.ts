@@ -10,7 +10,7 @@ import {
   type DisklessCoordinator,
 } from '../../src/coordinator/diskless-coordinator.ts';
 import { openPostgresCoordinator, type PostgresCoordinatorOptions } from '../../src/postgres.ts';
-import { batch, by, file, findFrom, topic } from '../coordinator/fixture.ts';
+import { batch, by, file, findFrom, newUuid, topic } from '../coordinator/fixture.ts';
 import { newSchema, usePostgres } from './postgres-harness.ts';
 import { PostgresServer } from './postgres-server.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -235,6 +235,15 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     expect(await (await open()).listTopics()).toMatchObject([{ topicId: a.topicId }]);
     await expect(open({ schema: 'public' })).rejects.toThrow(/schema "public" holds other things than Shoal's/);
     await server().query('DROP FUNCTION public.theirs()');
+  });
+
+  it('refuses for good what it cannot keep, instead of asking for it again and again', async () => {
+    const coordinator = await open();
+    const groupId = Array.from({ length: 400 }, newUuid).join();
+    const group = { groupId, type: 'classic', epoch: 1, state: '{}' } as const;
+    await expect(coordinator.storeGroup(group)).rejects.toMatchObject({ kind: 'invalid' });
+    await expect(coordinator.alterConfigs('broker', { name: '\0' })).rejects.toMatchObject({ kind: 'invalid' });
+    expect(await coordinator.loadGroups()).toEqual([]);
   });
 
   it('works for a user that may use its schema and create none', async () => {

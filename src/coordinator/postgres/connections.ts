@@ -106,7 +106,13 @@ export function toCoordinatorError(error: unknown): CoordinatorError {
   if (error instanceof CoordinatorError) return error;
   const message = error instanceof Error ? error.message || error.constructor.name : String(error);
   if (sqlState(error) === '53100') return new CoordinatorError('no-space', `PostgreSQL's disk is full: ${message}`);
+  if (isRefusedForGood(sqlState(error))) return new CoordinatorError('invalid', `PostgreSQL: ${message}`);
   return new CoordinatorError('unavailable', `PostgreSQL: ${message}${adviceOn(error)}`, { cause: error });
+}
+
+/** The database cannot keep a value (class 22, such as a NUL in a config) or has no room for it in an index; it will not later. */
+function isRefusedForGood(state: string | undefined): boolean {
+  return state !== undefined && (state.startsWith('22') || state === '54000');
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

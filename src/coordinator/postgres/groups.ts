@@ -3,6 +3,7 @@ import { type ErrorCode, Errors } from '../../common/errors.ts';
 import { comparePartitions, partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { CommittedOffset, GroupType, StoredGroup } from '../group-store.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
+import { fromStored, toStored } from '../stored-text.ts';
 import type { Connections, Row } from './connections.ts';
 import { partitionArrays } from './lookups.ts';
 
@@ -17,7 +18,7 @@ function toOffset(row: Row): CommittedOffset {
     topicIdPartition: toPartition(row),
     offset: row.offset as bigint,
     leaderEpoch: row.leader_epoch as number,
-    metadata: row.metadata as string,
+    metadata: fromStored(row.metadata as string),
     commitTimeMs: Number(row.commit_time_ms),
   };
 }
@@ -38,7 +39,11 @@ function toShareState(row: Row): SharePartitionState {
 
 /** As the database function reads it; offsets are text, which JSON numbers could not carry. */
 function toJson({ key, expected, state }: ShareStateWrite): object {
-  const where = { group: key.groupId, topic: key.topicIdPartition.topicId, partition: key.topicIdPartition.partition };
+  const where = {
+    group: toStored(key.groupId),
+    topic: key.topicIdPartition.topicId,
+    partition: key.topicIdPartition.partition,
+  };
   const guard = {
     expectedStateEpoch: expected?.stateEpoch ?? null,
     expectedLeaderEpoch: expected?.leaderEpoch ?? null,
@@ -61,7 +66,7 @@ export class PostgresGroups {
   async loadGroups(): Promise<StoredGroup[]> {
     const rows = await this.#connections.query({ text: 'SELECT * FROM groups' });
     const groups = rows.map((row): StoredGroup => {
-      const [groupId, state] = [row.group_id as string, row.state as string];
+      const [groupId, state] = [fromStored(row.group_id as string), row.state as string];
       return { groupId, type: row.type as GroupType, epoch: Number(row.epoch), state };
     });
     return groups.sort((a, b) => (a.groupId < b.groupId ? -1 : 1));
@@ -72,15 +77,16 @@ export class PostgresGroups {
       name: 'store_group',
       text: `INSERT INTO groups AS g VALUES ($1, $2, $3, $4) ON CONFLICT (group_id) DO UPDATE
         SET type = excluded.type, epoch = excluded.epoch, state = excluded.state WHERE g.epoch <= excluded.epoch RETURNING 1`,
-      values: [groupId, type, epoch, state],
+      values: [toStored(groupId), type, epoch, state],
     });
     return { error: rows.length === 1 ? Errors.NONE : Errors.FENCED_MEMBER_EPOCH };
   }
 
   async deleteGroups(groupIds: readonly string[]): Promise<void> {
+    const stored = groupIds.map(toStored);
     await this.#connections.transaction(async (client) => {
-      await client.query('DELETE FROM groups WHERE group_id = ANY ($1)', [groupIds]);
-      await client.query('DELETE FROM group_offsets WHERE group_id = ANY ($1)', [groupIds]);
+      await client.query('DELETE FROM groups WHERE group_id = ANY ($1)', [stored]);
+      await client.query('DELETE FROM group_offsets WHERE group_id = ANY ($1)', [stored]);
     });
   }
 
@@ -94,12 +100,12 @@ export class PostgresGroups {
       name: 'commit_offsets',
       text: 'SELECT commit_offsets($1, $2, $3, $4, $5, $6, $7, $8) AS errors',
       values: [
-        groupId,
+        toStored(groupId),
         fence?.epoch ?? null,
         ...partitionArrays(offsets.map(({ topicIdPartition }) => topicIdPartition)),
         offsets.map(({ offset }) => offset),
         offsets.map(({ leaderEpoch }) => leaderEpoch),
-        offsets.map(({ metadata }) => metadata),
+        offsets.map(({ metadata }) => toStored(metadata)),
         offsets.map(({ commitTimeMs }) => commitTimeMs),
       ],
     });
@@ -111,7 +117,7 @@ export class PostgresGroups {
     const rows = await this.#connections.query({
       name: 'fetch_offsets',
       text: 'SELECT * FROM group_offsets WHERE group_id = $1 AND ($2::text[] IS NULL OR topic_id = ANY ($2))',
-      values: [groupId, partitions?.map(({ topicId }) => topicId) ?? null],
+      values: [toStored(groupId), partitions?.map(({ topicId }) => topicId) ?? null],
     });
     const offsets = rows.map(toOffset).sort((a, b) => comparePartitions(a.topicIdPartition, b.topicIdPartition));
     if (!partitions) return offsets;
@@ -123,7 +129,7 @@ export class PostgresGroups {
     await this.#connections.query({
       text: `DELETE FROM group_offsets o USING unnest($2::text[], $3::int[]) AS p (topic_id, partition)
         WHERE o.group_id = $1 AND o.topic_id = p.topic_id AND o.partition = p.partition`,
-      values: [groupId, ...partitionArrays(partitions)],
+      values: [toStored(groupId), ...partitionArrays(partitions)],
     });
   }
 
@@ -134,7 +140,7 @@ export class PostgresGroups {
       text: `SELECT k.ix::int, s.* FROM unnest($1::text[], $2::text[], $3::int[]) WITH ORDINALITY AS k (group_id, topic_id, partition, ix)
         JOIN share_states s USING (group_id, topic_id, partition)`,
       values: [
-        keys.map(({ groupId }) => groupId),
+        keys.map(({ groupId }) => toStored(groupId)),
         ...partitionArrays(keys.map(({ topicIdPartition }) => topicIdPartition)),
       ],
     });
@@ -156,7 +162,7 @@ export class PostgresGroups {
   async listSharePartitions(groupId: string): Promise<TopicIdPartition[]> {
     const rows = await this.#connections.query({
       text: 'SELECT topic_id, partition FROM share_states WHERE group_id = $1',
-      values: [groupId],
+      values: [toStored(groupId)],
     });
     return rows.map(toPartition).sort(comparePartitions);
   }

@@ -1,6 +1,7 @@
 /** Topics, settings, producer id blocks and uploader epochs over PostgreSQL, with the list of topics kept in memory. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { Uuid } from '../../common/uuid.ts';
+import { fromStored, toStored } from '../stored-text.ts';
 import { applyConfigChanges, validateBlockSize, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import type { Connections, Queryable, Row } from './connections.ts';
@@ -10,7 +11,7 @@ type Configs = Readonly<Record<string, string>>;
 type ConfigChanges = Readonly<Record<string, string | null>>;
 
 function toTopic(row: Row): TopicDescription {
-  const [topicId, name] = [row.topic_id as string, row.name as string];
+  const [topicId, name] = [row.topic_id as string, fromStored(row.name as string)];
   return { topicId, name, partitions: row.partitions as number, configs: row.configs as Configs };
 }
 
@@ -84,7 +85,7 @@ export class PostgresTopics {
       for (const { topicId, name, partitions, configs } of requests) {
         const { rowCount } = await client.query('INSERT INTO topics VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', [
           topicId,
-          name,
+          toStored(name),
           partitions,
           JSON.stringify(configs),
         ]);
@@ -139,27 +140,28 @@ export class PostgresTopics {
   }
 
   async alterConfigs(scope: string, changes: ConfigChanges): Promise<void> {
+    const stored = toStored(scope);
     await this.#change('configs', async (client) => {
-      await client.query(`INSERT INTO configs VALUES ($1, '{}') ON CONFLICT DO NOTHING`, [scope]);
-      const { rows } = await client.query('SELECT configs FROM configs WHERE scope = $1 FOR UPDATE', [scope]);
+      await client.query(`INSERT INTO configs VALUES ($1, '{}') ON CONFLICT DO NOTHING`, [stored]);
+      const { rows } = await client.query('SELECT configs FROM configs WHERE scope = $1 FOR UPDATE', [stored]);
       const configs = applyConfigChanges(rows[0]!.configs as Configs, changes);
-      await client.query('UPDATE configs SET configs = $2 WHERE scope = $1', [scope, JSON.stringify(configs)]);
+      await client.query('UPDATE configs SET configs = $2 WHERE scope = $1', [stored, JSON.stringify(configs)]);
     });
   }
 
   async listConfigScopes(prefix: string): Promise<string[]> {
     const rows = await this.#connections.query({
       text: "SELECT scope FROM configs WHERE starts_with(scope, $1) AND configs <> '{}'",
-      values: [prefix],
+      values: [toStored(prefix)],
     });
-    return rows.map(({ scope }) => scope as string);
+    return rows.map(({ scope }) => fromStored(scope as string));
   }
 
   async readConfigs(scope: string): Promise<Configs> {
     const [row] = await this.#connections.query({
       name: 'read_configs',
       text: 'SELECT configs FROM configs WHERE scope = $1',
-      values: [scope],
+      values: [toStored(scope)],
     });
     return (row?.configs ?? {}) as Configs;
   }

@@ -4,6 +4,7 @@ import { comparePartitions, type TopicIdPartition } from '../../common/topic-id-
 import type { CommittedOffset, GroupType, StoredGroup } from '../group-store.ts';
 import { shareWriteError } from '../share-state-fencing.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
+import { fromStored, toStored } from '../stored-text.ts';
 import { decodeShareBatches, encodeShareBatches } from './blobs.ts';
 import type { SqlDatabase, SqlRow } from './driver.ts';
 
@@ -19,13 +20,13 @@ function toOffset(row: SqlRow): CommittedOffset {
     topicIdPartition: toPartition(row),
     offset: row.offset as bigint,
     leaderEpoch: Number(row.leader_epoch),
-    metadata: row.metadata as string,
+    metadata: fromStored(row.metadata as string),
     commitTimeMs: Number(row.commit_time_ms),
   };
 }
 
 function toGroup(row: SqlRow): StoredGroup {
-  const [groupId, state] = [row.group_id as string, row.state as string];
+  const [groupId, state] = [fromStored(row.group_id as string), row.state as string];
   return { groupId, type: row.type as GroupType, epoch: Number(row.epoch), state };
 }
 
@@ -54,17 +55,17 @@ export class GroupTable {
   storeGroup({ groupId, type, epoch, state }: StoredGroup): Errored {
     const stored = this.#epochOf(groupId);
     if (stored !== undefined && stored > epoch) return { error: Errors.FENCED_MEMBER_EPOCH };
-    this.#database.sql('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?)').run(groupId, type, epoch, state);
+    this.#database.sql('INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?)').run(toStored(groupId), type, epoch, state);
     return NONE;
   }
 
   #epochOf(groupId: string): number | undefined {
-    const row = this.#database.sql('SELECT epoch FROM groups WHERE group_id = ?').get(groupId);
+    const row = this.#database.sql('SELECT epoch FROM groups WHERE group_id = ?').get(toStored(groupId));
     return row && Number(row.epoch);
   }
 
   deleteGroups(groupIds: readonly string[]): void {
-    for (const groupId of groupIds) {
+    for (const groupId of groupIds.map(toStored)) {
       this.#database.sql('DELETE FROM groups WHERE group_id = ?').run(groupId);
       this.#database.sql('DELETE FROM group_offsets WHERE group_id = ?').run(groupId);
     }
@@ -79,23 +80,25 @@ export class GroupTable {
     if (fence && this.#epochOf(groupId) !== fence.epoch) {
       return offsets.map(() => ({ error: Errors.ILLEGAL_GENERATION }));
     }
+    const storedId = toStored(groupId);
     const replace = this.#database.sql('INSERT OR REPLACE INTO group_offsets VALUES (?, ?, ?, ?, ?, ?, ?)');
     return offsets.map(({ topicIdPartition: of, offset, leaderEpoch, metadata, commitTimeMs }) => {
       if (!exists(of)) return { error: Errors.UNKNOWN_TOPIC_OR_PARTITION };
-      replace.run(groupId, of.topicId, of.partition, offset, leaderEpoch, metadata, commitTimeMs);
+      replace.run(storedId, of.topicId, of.partition, offset, leaderEpoch, toStored(metadata), commitTimeMs);
       return NONE;
     });
   }
 
   fetchOffsets(groupId: string, partitions?: readonly TopicIdPartition[]): CommittedOffset[] {
+    const storedId = toStored(groupId);
     if (!partitions) {
-      const offsets = this.#database.sql('SELECT * FROM group_offsets WHERE group_id = ?').all(groupId).map(toOffset);
+      const offsets = this.#database.sql('SELECT * FROM group_offsets WHERE group_id = ?').all(storedId).map(toOffset);
       return offsets.sort((a, b) => comparePartitions(a.topicIdPartition, b.topicIdPartition));
     }
     const select = this.#database.sql(
       'SELECT * FROM group_offsets WHERE group_id = ? AND topic_id = ? AND partition = ?',
     );
-    const rows = partitions.map(({ topicId, partition }) => select.get(groupId, topicId, partition));
+    const rows = partitions.map(({ topicId, partition }) => select.get(storedId, topicId, partition));
     return rows.filter((row) => row !== undefined).map(toOffset);
   }
 
@@ -103,13 +106,14 @@ export class GroupTable {
     const remove = this.#database.sql(
       'DELETE FROM group_offsets WHERE group_id = ? AND topic_id = ? AND partition = ?',
     );
-    for (const { topicId, partition } of partitions) remove.run(groupId, topicId, partition);
+    const storedId = toStored(groupId);
+    for (const { topicId, partition } of partitions) remove.run(storedId, topicId, partition);
   }
 
   #shareState({ groupId, topicIdPartition: of }: SharePartitionKey): SharePartitionState | undefined {
     const row = this.#database
       .sql('SELECT * FROM share_states WHERE group_id = ? AND topic_id = ? AND partition = ?')
-      .get(groupId, of.topicId, of.partition);
+      .get(toStored(groupId), of.topicId, of.partition);
     return row && toShareState(row);
   }
 
@@ -121,7 +125,7 @@ export class GroupTable {
     return writes.map(({ key, expected, state }) => {
       const error = shareWriteError(this.#shareState(key), expected);
       if (error !== Errors.NONE) return { error };
-      const where = [key.groupId, key.topicIdPartition.topicId, key.topicIdPartition.partition] as const;
+      const where = [toStored(key.groupId), key.topicIdPartition.topicId, key.topicIdPartition.partition] as const;
       if (state) this.#replaceShareState(where, state);
       else
         this.#database
@@ -145,7 +149,9 @@ export class GroupTable {
   }
 
   listSharePartitions(groupId: string): TopicIdPartition[] {
-    const rows = this.#database.sql('SELECT topic_id, partition FROM share_states WHERE group_id = ?').all(groupId);
+    const rows = this.#database
+      .sql('SELECT topic_id, partition FROM share_states WHERE group_id = ?')
+      .all(toStored(groupId));
     return rows.map(toPartition).sort(comparePartitions);
   }
 }

@@ -1,6 +1,7 @@
 /** Topics, settings, producer id blocks and uploader epochs in SQLite. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
 import type { Uuid } from '../../common/uuid.ts';
+import { fromStored, toStored } from '../stored-text.ts';
 import { applyConfigChanges, validateBlockSize, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import type { SqlDatabase, SqlRow } from './driver.ts';
@@ -10,7 +11,7 @@ type Configs = Readonly<Record<string, string>>;
 type ConfigChanges = Readonly<Record<string, string | null>>;
 
 function toTopic(row: SqlRow): TopicDescription {
-  const [topicId, name] = [row.topic_id as string, row.name as string];
+  const [topicId, name] = [row.topic_id as string, fromStored(row.name as string)];
   return { topicId, name, partitions: Number(row.partitions), configs: JSON.parse(row.configs as string) as Configs };
 }
 
@@ -50,12 +51,14 @@ export class TopicTable {
   /** The new topic, or undefined when its name or id is taken. @throws CoordinatorError `invalid` */
   create({ topicId, name, partitions, configs }: CreateTopicRequest): TopicDescription | undefined {
     validatePartitionCount(partitions);
-    const taken = this.#database.sql('SELECT 1 FROM topics WHERE topic_id = ? OR name = ?').get(topicId, name);
+    const taken = this.#database
+      .sql('SELECT 1 FROM topics WHERE topic_id = ? OR name = ?')
+      .get(topicId, toStored(name));
     if (taken) return undefined;
     const topic: TopicDescription = { topicId, name, partitions, configs: { ...configs } };
     this.#database
       .sql('INSERT INTO topics (topic_id, name, partitions, configs) VALUES (?, ?, ?, ?)')
-      .run(topicId, name, partitions, JSON.stringify(configs));
+      .run(topicId, toStored(name), partitions, JSON.stringify(configs));
     this.#topics.set(topicId, topic);
     return topic;
   }
@@ -80,7 +83,7 @@ export class TopicTable {
   readConfigs(scope: string): Configs {
     let configs = this.#configs.get(scope);
     if (!configs) {
-      const row = this.#database.sql('SELECT configs FROM configs WHERE scope = ?').get(scope);
+      const row = this.#database.sql('SELECT configs FROM configs WHERE scope = ?').get(toStored(scope));
       configs = row ? (JSON.parse(row.configs as string) as Configs) : {};
       // Clients ask for the configs of groups by any name.
       if (this.#configs.size >= MAX_CACHED_SCOPES) this.#configs.clear();
@@ -92,13 +95,13 @@ export class TopicTable {
   listConfigScopes(prefix: string): string[] {
     const rows = this.#database
       .sql("SELECT scope FROM configs WHERE substr(scope, 1, length(?1)) = ?1 AND configs <> '{}'")
-      .all(prefix);
-    return rows.map(({ scope }) => scope as string);
+      .all(toStored(prefix));
+    return rows.map(({ scope }) => fromStored(scope as string));
   }
 
   alterConfigs(scope: string, changes: ConfigChanges): void {
     const configs = applyConfigChanges(this.readConfigs(scope), changes);
-    this.#database.sql('INSERT OR REPLACE INTO configs VALUES (?, ?)').run(scope, JSON.stringify(configs));
+    this.#database.sql('INSERT OR REPLACE INTO configs VALUES (?, ?)').run(toStored(scope), JSON.stringify(configs));
     this.#configs.set(scope, configs);
   }
 

@@ -128,6 +128,12 @@ export function objectStorageContract(name: string, subject: ContractSubject): v
         );
       });
 
+      it('stores an object of thousands of chunks, some of them empty', async () => {
+        const chunks = Array.from({ length: 2_500 }, (_, i) => new Uint8Array(i % 5).fill(i & 255));
+        await storage.put('chunks', chunks);
+        expect(Buffer.compare(await readAll(storage, 'chunks'), Buffer.concat(chunks))).toBe(0);
+      });
+
       it('refuses to replace an object, unless told to', async () => {
         await storage.put('k', [text('first')]);
         expect(await kindOf(storage.put('k', [text('second')]))).toBe('already-exists');

@@ -12,6 +12,7 @@ import type { Logger } from '../common/logger.ts';
 import { MalformedError } from '../protocol/malformed-error.ts';
 import { CloseConnectionError } from './api-handler.ts';
 import type { ConnectionMetrics } from './connection-metrics.ts';
+import type { FrameBuffers } from './frame-buffers.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import type { KafkaApis, ParsedRequest } from './kafka-apis.ts';
 import type { MemoryHolder, RequestMemory } from './request-memory.ts';
@@ -23,6 +24,7 @@ export interface ConnectionOptions {
   readonly id: string;
   readonly apis: KafkaApis;
   readonly memory: RequestMemory;
+  readonly frames: FrameBuffers;
   readonly limits: ServerLimits;
   readonly metrics: ConnectionMetrics;
   readonly logger: Logger;
@@ -35,12 +37,14 @@ type Answer = { readonly chunks: readonly Uint8Array[] } | { readonly closeReaso
 interface Entry extends QueueEntry<Answer> {
   /** Undefined for what could not be read: its answer is there from the start. */
   readonly request: ParsedRequest | undefined;
+  readonly frame: Uint8Array;
   /** Bytes of the frame, held until the request was worked on. */
   readonly bytes: number;
   readonly afterWrite: (() => void)[];
 }
 
 const FRAME_SIZE_BYTES = 4;
+const NO_FRAME = new Uint8Array(0);
 /** How long a client may take to close its side after ours was; cut off then. */
 const LINGER_MS = 1_000;
 
@@ -60,7 +64,7 @@ export class Connection implements MemoryHolder {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#socket = options.socket;
-    this.#decoder = new FrameDecoder(options.limits.socketRequestMaxBytes);
+    this.#decoder = new FrameDecoder(options.limits.socketRequestMaxBytes, (bytes) => options.frames.take(bytes));
     this.#clientHost = options.socket.remoteAddress ?? '';
     this.#listen();
   }
@@ -132,18 +136,19 @@ export class Connection implements MemoryHolder {
 
   /** The next request; or, for bytes that are none, an entry that ends the connection once those before it are answered. */
   #nextEntry(): Entry | undefined {
-    let bytes = 0;
+    let frame: Uint8Array | undefined;
     try {
-      const frame = this.#decoder.next();
+      frame = this.#decoder.next();
       if (!frame) return undefined;
-      bytes = frame.byteLength + FRAME_SIZE_BYTES;
       const request = this.#options.apis.parse(frame);
       this.#clientId = request.header.clientId ?? '';
-      return { overlaps: request.overlaps, answer: undefined, request, bytes, afterWrite: [] };
+      const bytes = frame.byteLength + FRAME_SIZE_BYTES;
+      return { overlaps: request.overlaps, answer: undefined, request, frame, bytes, afterWrite: [] };
     } catch (error) {
       this.#closing = true;
       const answer = { closeReason: this.#refusal(error) };
-      return { overlaps: false, answer, request: undefined, bytes, afterWrite: [] };
+      const bytes = frame ? frame.byteLength + FRAME_SIZE_BYTES : 0;
+      return { overlaps: false, answer, request: undefined, frame: frame ?? NO_FRAME, bytes, afterWrite: [] };
     }
   }
 
@@ -163,6 +168,8 @@ export class Connection implements MemoryHolder {
     void this.#run(request, entry).then((answer) => {
       this.#heldBytes -= entry.bytes;
       this.#options.memory.worked(entry.bytes);
+      // Produce alone brings large frames, and has copied their records by now. Other handlers may keep views of theirs.
+      if (entry.overlaps) this.#options.frames.giveBack(entry.frame);
       entry.answer = answer;
       if (this.#socket.destroyed) finish(entry);
       else this.#pump();

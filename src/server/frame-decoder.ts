@@ -8,11 +8,14 @@ const SIZE_BYTES = 4;
 
 export class FrameDecoder {
   readonly #maxFrameBytes: number;
+  readonly #allocate: (bytes: number) => Buffer;
   #chunks: Buffer[] = [];
   #bufferedBytes = 0;
 
-  constructor(maxFrameBytes: number) {
+  /** `allocate` gives the memory in which pieces are joined. */
+  constructor(maxFrameBytes: number, allocate = (bytes: number): Buffer => Buffer.allocUnsafeSlow(bytes)) {
     this.#maxFrameBytes = maxFrameBytes;
+    this.#allocate = allocate;
   }
 
   /** Bytes that arrived and are not part of a frame yet given out. */
@@ -61,7 +64,7 @@ export class FrameDecoder {
   }
 
   #join(count: number): Buffer {
-    const joined = Buffer.allocUnsafeSlow(count);
+    const joined = this.#allocate(count);
     let filled = 0;
     let used = 0;
     while (filled < count) {

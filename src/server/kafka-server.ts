@@ -24,6 +24,7 @@ import { BrokerTopics } from './broker-topics.ts';
 import { Connection } from './connection.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { ConnectionMetrics } from './connection-metrics.ts';
+import { FrameBuffers } from './frame-buffers.ts';
 import { KafkaApis } from './kafka-apis.ts';
 import { advertisedEndpoint, checkListener, formatEndpoint, listen } from './listener.ts';
 import { RequestMemory } from './request-memory.ts';
@@ -93,6 +94,7 @@ class RunningServer implements KafkaServer {
   readonly #time: Time;
   readonly #broker: Broker;
   readonly #memory: RequestMemory;
+  readonly #frames = new FrameBuffers();
   readonly #connections = new Set<Connection>();
   readonly #connectionMetrics: ConnectionMetrics;
   readonly #connectionLimits: ConnectionLimits;
@@ -230,6 +232,7 @@ class RunningServer implements KafkaServer {
       id: `${formatEndpoint(this.listener)}-${this.#connectionsMade++}`,
       apis: this.#apis,
       memory: this.#memory,
+      frames: this.#frames,
       limits: this.#limits,
       logger: this.#logger,
       metrics: this.#connectionMetrics,

@@ -14,6 +14,7 @@ import { type ApiHandler, apiHandler, type RequestContext } from '../../src/serv
 import { ApiMetrics } from '../../src/server/api-metrics.ts';
 import { Connection } from '../../src/server/connection.ts';
 import { ConnectionMetrics } from '../../src/server/connection-metrics.ts';
+import { FrameBuffers } from '../../src/server/frame-buffers.ts';
 import { KafkaApis } from '../../src/server/kafka-apis.ts';
 import { RequestMemory } from '../../src/server/request-memory.ts';
 import { type ServerLimits, serverLimits } from '../../src/server/server-limits.ts';
@@ -61,6 +62,7 @@ class Host {
         id: String(this.connections.size),
         apis,
         memory: this.memory,
+        frames: new FrameBuffers(),
         limits: all,
         metrics,
         logger,

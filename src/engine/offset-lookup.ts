@@ -3,9 +3,9 @@
  * through the fetch side. Main thread; holds no state.
  */
 import { ApiError, Errors } from '../common/errors.ts';
-import type { DisklessCoordinator, ListOffsetsResult } from '../coordinator/diskless-coordinator.ts';
+import type { BatchCoordinate, DisklessCoordinator, ListOffsetsResult } from '../coordinator/diskless-coordinator.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
-import type { RecordPool } from '../worker/record-pool.ts';
+import type { RecordPool, TimestampedOffset } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
 import type { ListOffsetsPartition, ListOffsetsPartitionResult } from './diskless-engine.ts';
 
@@ -29,19 +29,35 @@ async function narrow(
   request: ListOffsetsPartition,
   result: ListOffsetsResult,
 ): Promise<ListOffsetsPartitionResult> {
-  const { error, timestamp, offset, leaderEpoch, coordinate } = result;
-  if (error !== Errors.NONE || !coordinate) return { error, timestamp, offset, leaderEpoch };
   try {
-    const run = await parts.fetchService.readCoordinate(request.topicIdPartition, coordinate);
-    try {
-      // The coordinate may begin below the log start offset; the coordinator's offset does not.
-      const found = await parts.recordPool.offsetForTimestamp(run.bytes, request.timestamp, offset);
-      return { error, timestamp: found?.timestamp ?? -1n, offset: found?.offset ?? -1n, leaderEpoch };
-    } finally {
-      run.slab.release();
+    for (let candidate = result; ; ) {
+      const { error, timestamp, offset, leaderEpoch, coordinate } = candidate;
+      if (error !== Errors.NONE || !coordinate) return { error, timestamp, offset, leaderEpoch };
+      const found = await findInCoordinate(parts, request, coordinate, offset);
+      if (found) return { error, ...found, leaderEpoch };
+      // It had such a record when it was committed: that one lies below the log start offset, and the next may do.
+      const [next] = await answered(
+        parts.coordinator.listOffsets([{ ...request, fromOffset: coordinate.lastOffset + 1n }]),
+      );
+      candidate = next!;
     }
   } catch (failure) {
     if (!(failure instanceof ApiError)) throw failure;
     return { error: failure.errorCode, timestamp: -1n, offset: -1n, leaderEpoch: -1 };
+  }
+}
+
+/** The first record at or above `fromOffset` in a coordinate, which may begin below the log start offset. */
+async function findInCoordinate(
+  { fetchService, recordPool }: OffsetLookupParts,
+  { topicIdPartition, timestamp }: ListOffsetsPartition,
+  coordinate: BatchCoordinate,
+  fromOffset: bigint,
+): Promise<TimestampedOffset | undefined> {
+  const run = await fetchService.readCoordinate(topicIdPartition, coordinate);
+  try {
+    return await recordPool.offsetForTimestamp(run.bytes, timestamp, fromOffset);
+  } finally {
+    run.slab.release();
   }
 }

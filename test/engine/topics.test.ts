@@ -98,6 +98,25 @@ describe('offsets', () => {
     expect(valuesOf(await fixture.readAll(topicIdPartition, 1n))).toEqual(['v', 'v']);
   });
 
+  it('go on behind a batch whose late records are all deleted', async () => {
+    const fixture = await EngineFixture.open();
+    const topicIdPartition = { topicId: await fixture.createTopic('orders'), partition: 0 };
+    const records = (...deltas: number[]) => deltas.map((timestampDelta) => ({ value: 'v', timestampDelta }));
+    await fixture.append(topicIdPartition, { records: records(500, 0, 10), baseTimestamp: 1_000n });
+    await fixture.append(topicIdPartition, { records: records(5, 30), baseTimestamp: 1_000n });
+    await fixture.append(topicIdPartition, { records: records(40, 90, 80), baseTimestamp: 1_000n });
+    await fixture.engine.deleteRecords([{ topicIdPartition, beforeOffset: 1n }]);
+    const ask = async (timestamp: bigint) => {
+      const [result] = await fixture.engine.listOffsets([{ topicIdPartition, timestamp }]);
+      return [result!.error, result!.offset, result!.timestamp];
+    };
+    expect(await ask(1_010n)).toEqual([0, 2n, 1_010n]);
+    expect(await ask(1_011n)).toEqual([0, 4n, 1_030n]);
+    expect(await ask(1_031n)).toEqual([0, 5n, 1_040n]);
+    expect(await ask(1_041n)).toEqual([0, 6n, 1_090n]);
+    expect(await ask(1_091n)).toEqual([0, -1n, -1n]);
+  });
+
   it('are not to be had while the coordinator does not answer', async () => {
     const fixture = await EngineFixture.open({
       coordinator: () => ({ listOffsets: () => Promise.reject(new CoordinatorError('unavailable', 'away')) }),

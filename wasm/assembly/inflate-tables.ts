@@ -1,5 +1,6 @@
 // The code tables of a DEFLATE block (RFC 1951, 3.2) and the scratch they lie in.
 import { BAD_TABLE, TRUNCATED } from '../../src/record/compression/decompression-status';
+import { DECOMPRESSION_BYTES } from '../../src/record/kernel-layout';
 
 // An entry: all bits that the symbol takes in bits 0-7, those of its code alone in 8-12, a kind in 13-15, the value in
 // 16-31: literal, base of the length or distance. In a subtable the main table's bits do not count any more.
@@ -28,6 +29,13 @@ const CODE_LENGTH_TABLE: usize = 1152;
 export const DISTANCE_TABLE: usize = 1664;
 export const LITERAL_TABLE: usize = 3776;
 export const INFLATE_SCRATCH_BYTES: usize = LITERAL_TABLE + 4 * 2400;
+/**
+ * A second such scratch, which no other decompressor touches: the tables of the fixed code stay there once they are built.
+ * A block of that code can be ten bits long, so that building them for each would cost 4 s for a megabyte of blocks.
+ */
+export const FIXED_SCRATCH: usize = <usize>DECOMPRESSION_BYTES - INFLATE_SCRATCH_BYTES;
+/** Says that they are built; memory begins as zeros. */
+const FIXED_BUILT: usize = 16;
 
 // Which alphabet a table is for.
 const LITERALS: u32 = 0;
@@ -175,16 +183,20 @@ export function loadUpTo(at: usize, end: usize): u64 {
   return word;
 }
 
-export function buildFixedTables(scratch: usize): i32 {
-  const lengths = scratch + CODE_LENGTHS;
+/** The scratch with the tables of the fixed code. */
+export function fixedTables(scratch: usize): usize {
+  const fixed = scratch + FIXED_SCRATCH;
+  if (load<u32>(fixed, FIXED_BUILT) != 0) return fixed;
+  const lengths = fixed + CODE_LENGTHS;
   memory.fill(lengths, 8, 144);
   memory.fill(lengths + 144, 9, 112);
   memory.fill(lengths + 256, 7, 24);
   memory.fill(lengths + 280, 8, 8);
-  const built = buildTable(scratch + LITERAL_TABLE, LITERAL_TABLE_BITS, lengths, 288, LITERALS, scratch);
-  if (built < 0) return built;
+  buildTable(fixed + LITERAL_TABLE, LITERAL_TABLE_BITS, lengths, 288, LITERALS, fixed);
   memory.fill(lengths, 5, 32);
-  return buildTable(scratch + DISTANCE_TABLE, DISTANCE_TABLE_BITS, lengths, 32, DISTANCES, scratch);
+  buildTable(fixed + DISTANCE_TABLE, DISTANCE_TABLE_BITS, lengths, 32, DISTANCES, fixed);
+  store<u32>(fixed, 1, FIXED_BUILT);
+  return fixed;
 }
 
 /** Reads the tables of a dynamic block that begin at bit `at`: bits taken or a status. */

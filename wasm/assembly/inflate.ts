@@ -1,4 +1,4 @@
-// DEFLATE (RFC 1951), for the members of gzip streams. Codes are decoded by tables built per block in the scratch
+// DEFLATE (RFC 1951), for the members of gzip streams. Codes are decoded by tables in the scratch
 // (inflate-tables.ts); their entries hold what the symbol means, so that nothing is looked up twice.
 import {
   BAD_BLOCK_TYPE,
@@ -9,8 +9,8 @@ import {
   TRUNCATED,
 } from '../../src/record/compression/decompression-status';
 import {
-  buildFixedTables,
   DISTANCE_TABLE,
+  fixedTables,
   INFLATE_CONSUMED,
   KIND_END,
   KIND_LITERAL,
@@ -47,19 +47,19 @@ export function inflate(src: usize, srcEnd: usize, dst: usize, dstEnd: usize, sc
       at = <u64>(ip + 4 + size - src) << 3;
     } else {
       if (kind == 3) return BAD_BLOCK_TYPE;
+      let tables = scratch;
       if (kind == 1) {
-        const built = buildFixedTables(scratch);
-        if (built < 0) return built;
+        tables = fixedTables(scratch);
       } else {
         const read = readTables(src, srcEnd, at, scratch);
         if (read < 0) return read;
         at += <u64>read;
       }
-      store<u64>(scratch, at, 8);
-      const written = inflateBlock(src, srcEnd, dst, op, dstEnd, scratch);
+      store<u64>(tables, at, 8);
+      const written = inflateBlock(src, srcEnd, dst, op, dstEnd, tables);
       if (written < 0) return written;
       op += <usize>written;
-      at = load<u64>(scratch, 8);
+      at = load<u64>(tables, 8);
     }
     if (last) break;
   }

@@ -34,8 +34,13 @@ export function wildCopyMatch(to: usize, distance: usize, end: usize): void {
   } while (to < end);
 }
 
-/** The same, byte by byte, for the last bytes of a destination: never writes at or past `end`. */
+/** The same for the end of a destination: never writes at or past `end`. Its last bytes go one by one. */
 export function copyMatchExactly(to: usize, distance: usize, end: usize): void {
+  if (end - to > WILD) {
+    const wildEnd = end - WILD;
+    wildCopyMatch(to, distance, wildEnd);
+    to = wildEnd;
+  }
   while (to < end) {
     store<u8>(to, load<u8>(to - distance));
     to++;

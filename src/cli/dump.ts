@@ -108,10 +108,9 @@ function textBlock(report: RecordBatchReport): string {
   ].join('\n');
 }
 
-function verdict({ errorCode, errorName, recordIndex, message }: RecordBatchReport): string {
-  if (errorCode === 0) return 'good';
-  const where = recordIndex < 0 ? '' : `, record ${recordIndex}`;
-  return `${errorName} (${errorCode})${where}: ${message}`;
+/** The message begins with the bad record's index. */
+function verdict({ errorCode, errorName, message }: RecordBatchReport): string {
+  return errorCode === 0 ? 'good' : `${errorName} (${errorCode}): ${message}`;
 }
 
 function attributes(bits: number): string {

@@ -122,6 +122,7 @@ describe('shoal dump --json', () => {
       position += batch.length;
     }
     expect(lines[4]?.message).toContain('cut off');
+    expect(dump(Buffer.concat(batches)).stdout).toContain("INVALID_RECORD (87): record 2: the record's offset delta");
   });
 
   it('finds the clients’ batches good', () => {

@@ -47,8 +47,9 @@ const US_PER_CRC_BYTE = 0.00006;
 const US_PER_RECORD = 0.02;
 
 /**
- * From this estimate on an inline task is charged what it took, not what was expected: a hostile payload can be a thousand
- * times its size, and the turn's budget must end after the first such one. Below it, reading the clock costs too much.
+ * From this estimate on an inline task is charged what it took, not what was expected, and every compressed batch is: a
+ * hundred bytes can hide a megabyte, and the turn's budget must end after a few such ones. Below it, reading the clock
+ * costs too much.
  */
 export const MEASURED_FROM_US = 3;
 
@@ -69,7 +70,8 @@ export function estimateUs(task: RecordTask, { attributes, recordCount }: FirstB
   if (task.kind === 'assign') return FIXED_US + task.size * US_PER_CRC_BYTE;
   if (isPlain(task, attributes)) return FIXED_US + task.size * US_PER_RECORD_BYTE;
   const readUs = task.size * US_PER_COMPRESSED_BYTE + Math.max(0, recordCount) * US_PER_RECORD;
-  return FIXED_US + readUs + (recompresses(task) ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
+  const costUs = FIXED_US + readUs + (recompresses(task) ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
+  return Math.max(MEASURED_FROM_US, costUs);
 }
 
 /** Nothing to decompress and nothing to compress. */

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { estimateUs, MEASURED_FROM_US } from '../../src/worker/hand-over-policy.ts';
+import { KAFKA_DEFAULTS } from '../support/test-kernel.ts';
+
+describe('hand-over policy', () => {
+  const small = { kind: 'validate', address: 0, size: 100, options: KAFKA_DEFAULTS } as const;
+  const find = { kind: 'find', address: 0, size: 100, timestamp: 0n, fromOffset: 0n } as const;
+
+  it('has every compressed batch measured, however small, since nothing tells what is in it', () => {
+    for (const attributes of [1, 2, 3, 4]) {
+      for (const task of [small, find]) {
+        for (const recordCount of [1, 0, -5]) {
+          expect(estimateUs(task, { attributes, recordCount })).toBeGreaterThanOrEqual(MEASURED_FROM_US);
+        }
+      }
+    }
+  });
+
+  it('reads no clock for a small plain one', () => {
+    expect(estimateUs(small, { attributes: 0, recordCount: 1 })).toBeLessThan(MEASURED_FROM_US);
+  });
+});

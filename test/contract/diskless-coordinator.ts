@@ -2,8 +2,10 @@
  * The contract of `DisklessCoordinator`, run over every implementation. A harness opens a coordinator over some storage
  * and can open the same storage again; what cannot survive (memory) says so.
  */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import { seededRandom } from '../../src/common/random.ts';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { isUuid } from '../../src/common/uuid.ts';
 import type { CoordinatorSettings } from '../../src/coordinator/coordinator-store.ts';
@@ -622,6 +624,32 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
           });
         }
       });
+    });
+
+    // Two levels of runs and a bit, searched from starts that lie anywhere in them.
+    it('agrees with a plain search over a log of thousands of coordinates', { timeout: 60_000 }, async () => {
+      const [a] = (await topic(coordinator)) as [TopicIdPartition];
+      const random = seededRandom(5);
+      const timestamps = Array.from({ length: 8_400 }, (_, i) => BigInt(i + Math.floor(random.next() * 3_000)));
+      for (let i = 0; i < timestamps.length; i += 1_400) {
+        const batches = timestamps
+          .slice(i, i + 1_400)
+          .map((maxTimestamp, j) => batch(a, 1, { maxTimestamp, position: 1 + 101 * j }));
+        await coordinator.commitFile(file(batches));
+      }
+      let start = 0;
+      for (let round = 0; round < 12; round += 1) {
+        for (let query = 0; query < 25; query += 1) {
+          const wanted = BigInt(Math.floor(random.next() * 11_600));
+          const from = query % 2 === 0 ? start : start + Math.floor(random.next() * (timestamps.length - start));
+          const request = { topicIdPartition: a, timestamp: wanted, fromOffset: BigInt(from) };
+          const index = timestamps.findIndex((timestamp, i) => i >= from && timestamp >= wanted);
+          expect((await coordinator.listOffsets([request]))[0]!.offset, `${wanted} from ${from}`).toBe(BigInt(index));
+        }
+        start += Math.floor(random.next() * 1_000);
+        await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: BigInt(start) }]);
+        if (round % 2 === 0) await retainAll(coordinator);
+      }
     });
 
     describe('deleteRecords', () => {

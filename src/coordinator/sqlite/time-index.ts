@@ -1,6 +1,6 @@
 /**
- * Searching a log by timestamp when timestamps are in no order: the coordinates are covered, from the start offset to the
- * end, by a few stretches of finished runs as long as possible, so that every stretch is one short range scan.
+ * Searching a log by timestamp when timestamps are in no order: down from the longest runs to the coordinate, and, where no
+ * finished run reaches, on from the end of the last one with shorter runs. Every step is one short range scan.
  */
 import type { SqlDatabase } from './driver.ts';
 
@@ -18,6 +18,10 @@ interface Stretch {
   readonly upTo: bigint;
 }
 
+function later(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
 export class TimeIndex {
   readonly #database: SqlDatabase;
 
@@ -27,11 +31,31 @@ export class TimeIndex {
 
   /** The last offset of the first coordinate from `fromOffset` on whose max timestamp is at least `timestamp`. */
   firstAtLeast(logId: number, timestamp: bigint, fromOffset: bigint): bigint | undefined {
-    for (const stretch of this.#cover(logId, fromOffset)) {
-      const found = this.#firstInStretch(logId, stretch, timestamp);
-      if (found !== undefined) return this.#descend(logId, stretch, found, timestamp);
+    let after = fromOffset - 1n;
+    for (let level = TOP_LEVEL; level >= 0; level -= 1) {
+      const found = this.#search(logId, { level, after, upTo: MAX_INT64 }, timestamp);
+      if (found !== undefined) return found;
+      const end = level > 0 ? this.#lastEnd(logId, level) : undefined;
+      if (end !== undefined && end > after) after = end;
     }
     return undefined;
+  }
+
+  /**
+   * The first coordinate under a stretch. The run in which the stretch begins may owe its timestamp to a coordinate before
+   * it, or to one that is gone; the search goes on behind it then. That can happen once a level.
+   */
+  #search(logId: number, stretch: Stretch, timestamp: bigint): bigint | undefined {
+    const { level, upTo } = stretch;
+    let { after } = stretch;
+    for (;;) {
+      const run = this.#firstInStretch(logId, { level, after, upTo }, timestamp);
+      if (run === undefined || level === 0) return run?.end;
+      const inRun = { level: level - 1, after: later(run.previousEnd, after), upTo: run.end };
+      const found = this.#search(logId, inRun, timestamp);
+      if (found !== undefined) return found;
+      after = run.end;
+    }
   }
 
   /** The greatest max timestamp from `fromOffset` on; −1 when there is none. */
@@ -56,7 +80,7 @@ export class TimeIndex {
     return greatest;
   }
 
-  /** Up through the levels from the start offset to the first longest run, along those, and down to the end. */
+  /** What covers the log from an offset on: up through the levels to the first longest run, along those, and down to the end. */
   #cover(logId: number, fromOffset: bigint): Stretch[] {
     const stretches: Stretch[] = [];
     let after = fromOffset - 1n;
@@ -88,38 +112,28 @@ export class TimeIndex {
     return row?.last_offset as bigint | undefined;
   }
 
-  #firstInStretch(logId: number, { level, after, upTo }: Stretch, timestamp: bigint): bigint | undefined {
+  /** Where the first entry with such a timestamp ends, and where the run before it did, or −1. */
+  #firstInStretch(
+    logId: number,
+    { level, after, upTo }: Stretch,
+    timestamp: bigint,
+  ): { readonly end: bigint; readonly previousEnd: bigint } | undefined {
     const row =
       level === 0
         ? this.#database
             .sql(
-              `SELECT last_offset FROM coordinates WHERE log_id = ? AND last_offset > ? AND last_offset <= ?
+              `SELECT last_offset, -1 AS previous FROM coordinates WHERE log_id = ? AND last_offset > ? AND last_offset <= ?
                AND max_timestamp >= ? ORDER BY last_offset LIMIT 1`,
             )
             .get(logId, after, upTo, timestamp)
         : this.#database
             .sql(
-              `SELECT last_offset FROM time_index WHERE log_id = ? AND level = ? AND last_offset > ? AND last_offset <= ?
+              `SELECT last_offset, (SELECT coalesce(max(p.last_offset), -1) FROM time_index p
+                 WHERE p.log_id = t.log_id AND p.level = t.level AND p.last_offset < t.last_offset) AS previous
+               FROM time_index t WHERE log_id = ? AND level = ? AND last_offset > ? AND last_offset <= ?
                AND max_timestamp >= ? ORDER BY last_offset LIMIT 1`,
             )
             .get(logId, level, after, upTo, timestamp);
-    return row?.last_offset as bigint | undefined;
-  }
-
-  /** From the run that ends at `end` to the coordinate inside it. */
-  #descend(logId: number, stretch: Stretch, end: bigint, timestamp: bigint): bigint {
-    let { level, after } = stretch;
-    let upTo = end;
-    while (level > 0) {
-      const previous = this.#database
-        .sql(
-          'SELECT last_offset FROM time_index WHERE log_id = ? AND level = ? AND last_offset < ? ORDER BY last_offset DESC LIMIT 1',
-        )
-        .get(logId, level, upTo)?.last_offset as bigint | undefined;
-      if (previous !== undefined && previous > after) after = previous;
-      level -= 1;
-      upTo = this.#firstInStretch(logId, { level, after, upTo }, timestamp)!;
-    }
-    return upTo;
+    return row && { end: row.last_offset as bigint, previousEnd: row.previous as bigint };
   }
 }

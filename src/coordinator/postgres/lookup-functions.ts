@@ -102,45 +102,52 @@ BEGIN
 END
 $fn$;
 
-CREATE FUNCTION first_in_stretch(p_log bigint, p_level int, p_after bigint, p_up_to bigint, p_timestamp bigint) RETURNS bigint
+-- The first coordinate behind p_after and up to p_up_to with a max timestamp of at least p_timestamp, down from the runs of
+-- a level. The run in which the stretch begins may owe its timestamp to a coordinate before it, or to one that is gone; the
+-- search goes on behind it then. That can happen once a level.
+CREATE FUNCTION search_runs(p_log bigint, p_level int, p_after bigint, p_up_to bigint, p_timestamp bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $fn$
 DECLARE
+  v_after bigint := p_after;
+  v_end bigint;
+  v_previous bigint;
   v_found bigint;
 BEGIN
   IF p_level = 0 THEN
     SELECT k.last_offset INTO v_found FROM coordinates k WHERE k.log_id = p_log AND k.last_offset > p_after
       AND k.last_offset <= p_up_to AND k.max_timestamp >= p_timestamp ORDER BY k.last_offset LIMIT 1;
-  ELSE
-    SELECT t.last_offset INTO v_found FROM time_index t WHERE t.log_id = p_log AND t.level = p_level
-      AND t.last_offset > p_after AND t.last_offset <= p_up_to AND t.max_timestamp >= p_timestamp
-    ORDER BY t.last_offset LIMIT 1;
+    RETURN v_found;
   END IF;
-  RETURN v_found;
+  LOOP
+    SELECT t.last_offset INTO v_end FROM time_index t WHERE t.log_id = p_log AND t.level = p_level
+      AND t.last_offset > v_after AND t.last_offset <= p_up_to AND t.max_timestamp >= p_timestamp
+    ORDER BY t.last_offset LIMIT 1;
+    IF v_end IS NULL THEN RETURN NULL; END IF;
+    SELECT t.last_offset INTO v_previous FROM time_index t WHERE t.log_id = p_log AND t.level = p_level
+      AND t.last_offset < v_end ORDER BY t.last_offset DESC LIMIT 1;
+    v_found := search_runs(p_log, p_level - 1, greatest(v_after, v_previous), v_end, p_timestamp);
+    IF v_found IS NOT NULL THEN RETURN v_found; END IF;
+    v_after := v_end;
+  END LOOP;
 END
 $fn$;
 
--- The last offset of the first coordinate from an offset on with a max timestamp of at least p_timestamp.
+-- The last offset of the first coordinate from an offset on with a max timestamp of at least p_timestamp: in the longest
+-- runs, and, where no finished run reaches, behind the last one in shorter runs.
 CREATE FUNCTION first_at_least(p_log bigint, p_timestamp bigint, p_from bigint) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $fn$
 DECLARE
-  s record;
+  v_after bigint := p_from - 1;
+  v_end bigint;
   v_found bigint;
-  v_previous bigint;
-  v_after bigint;
 BEGIN
-  FOR s IN SELECT * FROM cover(p_log, p_from) LOOP
-    v_found := first_in_stretch(p_log, s.o_level, s.o_after, s.o_up_to, p_timestamp);
-    CONTINUE WHEN v_found IS NULL;
-    v_after := s.o_after;
-    FOR v_level IN REVERSE s.o_level..1 LOOP
-      SELECT t.last_offset INTO v_previous FROM time_index t WHERE t.log_id = p_log AND t.level = v_level
-        AND t.last_offset < v_found ORDER BY t.last_offset DESC LIMIT 1;
-      IF v_previous > v_after THEN v_after := v_previous; END IF;
-      v_found := first_in_stretch(p_log, v_level - 1, v_after, v_found, p_timestamp);
-    END LOOP;
-    RETURN v_found;
+  FOR v_level IN REVERSE 3..0 LOOP
+    v_found := search_runs(p_log, v_level, v_after, 9223372036854775807, p_timestamp);
+    EXIT WHEN v_found IS NOT NULL OR v_level = 0;
+    SELECT t.last_offset INTO v_end FROM time_index t WHERE t.log_id = p_log AND t.level = v_level ORDER BY t.last_offset DESC LIMIT 1;
+    v_after := greatest(v_after, v_end);
   END LOOP;
-  RETURN NULL;
+  RETURN v_found;
 END
 $fn$;
 

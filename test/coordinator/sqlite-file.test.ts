@@ -195,6 +195,30 @@ describe('SQLite database file', () => {
     await roomy.close();
   });
 
+  it('that is full lets what makes room through among what needs some', async () => {
+    const limited = await open({ maxSizeBytes: 400 * 1024 });
+    const [a] = (await topic(limited)) as [TopicIdPartition];
+    const wide = () =>
+      limited.commitFile(file(Array.from({ length: 50 }, (_, i) => batch(a, 1, { position: 1 + 101 * i }))));
+    let commits = 0;
+    while ((await Promise.allSettled([wide()]))[0]!.status === 'fulfilled') commits += 1;
+    const outcomes = await Promise.allSettled([
+      wide(),
+      limited.deleteRecords([{ topicIdPartition: a, beforeOffset: BigInt(50 * commits) }]),
+      wide(),
+      limited.enforceRetention({ maxCoordinates: 10_000 }),
+      wide(),
+    ]);
+    expect(outcomes).toMatchObject([
+      { reason: { kind: 'no-space' } },
+      { status: 'fulfilled' },
+      { reason: { kind: 'no-space' } },
+      { value: { coordinatesDeleted: 50 * commits } },
+      { status: 'fulfilled' },
+    ]);
+    await limited.close();
+  });
+
   it.skipIf(!traceable)('is synced once for each transaction, and transactions are shared (needs strace)', () => {
     const trace = join(folder, 'trace');
     const strace = ['-f', '-yy', '--seccomp-bpf', '-e', 'trace=fdatasync,fsync', '-o', trace];

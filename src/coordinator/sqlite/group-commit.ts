@@ -44,7 +44,10 @@ function failed(call: WorkerCall, error: unknown): WorkerOutcome {
   return { id: call.id, error: { kind, message } };
 }
 
-/** Ends a transaction without savepoints: one of its operations threw, and what it had written is still there. */
+/**
+ * Ends a transaction: one of its operations threw. Without savepoints, what it had written is still there; with them, SQLite
+ * has rolled everything back by itself.
+ */
 class OperationThrew extends Error {
   constructor(cause: unknown) {
     super('an operation threw', { cause });
@@ -66,23 +69,32 @@ export class GroupCommit {
     this.#setClock = setClock;
   }
 
-  /** Never throws for what the database does. */
-  run(calls: readonly WorkerCall[]): TransactionOutcome {
+  /** What became of the calls, in one transaction or several. Never throws for what the database does. */
+  run(calls: readonly WorkerCall[]): TransactionOutcome[] {
     const writes = calls.filter((call) => !isRead(call)).length;
-    if (writes === 0) return { outcomes: calls.map((call) => this.#attempt(call)), changes: undefined };
+    if (writes === 0) return [{ outcomes: calls.map((call) => this.#attempt(call)), changes: undefined }];
     try {
-      return this.#transaction(calls, (call) => this.#unguarded(call));
+      return [this.#transaction(calls, (call) => this.#unguarded(call))];
     } catch (error) {
       this.#rollback();
-      if (!(error instanceof OperationThrew)) return this.#allFailed(calls, error);
-      if (writes === 1) return this.#allFailed(calls, error.cause);
+      if (writes === 1) return [this.#allFailed(calls, error instanceof OperationThrew ? error.cause : error)];
+      if (!(error instanceof OperationThrew)) return this.#failedTogether(calls, error);
     }
     try {
-      return this.#transaction(calls, (call) => this.#underSavepoint(call));
+      return [this.#transaction(calls, (call) => this.#underSavepoint(call))];
     } catch (error) {
       this.#rollback();
-      return this.#allFailed(calls, error);
+      return this.#failedTogether(calls, error);
     }
+  }
+
+  /**
+   * A full disk fails all that shares a transaction, and each gets one of its own then: what makes room must not fail with
+   * what needs some.
+   */
+  #failedTogether(calls: readonly WorkerCall[], error: unknown): TransactionOutcome[] {
+    const alone = error instanceof OperationThrew || sqliteResultCode(error) === SQLITE_FULL;
+    return alone ? calls.flatMap((call) => this.run([call])) : [this.#allFailed(calls, error)];
   }
 
   #transaction(calls: readonly WorkerCall[], perform: (call: WorkerCall) => WorkerOutcome): TransactionOutcome {
@@ -138,12 +150,20 @@ export class GroupCommit {
       this.#do('RELEASE call');
       return outcome;
     } catch (error) {
-      // When SQLite has ended the whole transaction by itself, this throws, and the transaction has failed for all.
-      this.#do('ROLLBACK TO call');
-      this.#do('RELEASE call');
-      this.#store.forget();
+      this.#undo(error);
       return failed(call, error);
     }
+  }
+
+  /** Back to the savepoint. @throws OperationThrew when SQLite has ended the whole transaction by itself */
+  #undo(error: unknown): void {
+    try {
+      this.#do('ROLLBACK TO call');
+      this.#do('RELEASE call');
+    } catch {
+      throw new OperationThrew(error);
+    }
+    this.#store.forget();
   }
 
   #rollback(): void {

@@ -42,7 +42,7 @@ function serve(port: MessagePort, database: SqlDatabase, options: SqliteWorkerOp
   const drain = (): void => {
     scheduled = false;
     const calls = takeCalls(waiting);
-    if (calls.length > 0) post({ kind: 'outcomes', ...groupCommit.run(calls) });
+    for (const done of calls.length > 0 ? groupCommit.run(calls) : []) post({ kind: 'outcomes', ...done });
     if (waiting.length > 0) schedule();
     else if (closing) close();
   };

@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -193,6 +194,23 @@ describe('SQLite database file', () => {
     const roomy = await open();
     expect((await roomy.commitFile(refused)).batches[0]!.baseOffset).toBe(end);
     await roomy.close();
+  });
+
+  it('is opened with all that it holds after a crash in the middle of a checkpoint', async () => {
+    const coordinator = await open();
+    const [a] = (await topic(coordinator)) as [TopicIdPartition];
+    for (let i = 0; i < 20; i += 1) {
+      await coordinator.commitFile(file(Array.from({ length: 50 }, (_, j) => batch(a, 1, { position: 1 + 101 * j }))));
+    }
+    const log = readFileSync(`${path}-wal`);
+    const { size } = statSync(path);
+    await coordinator.close();
+    // The first pages are new already, and say how many there will be; the last ones are still to be written.
+    truncateSync(path, size);
+    writeFileSync(`${path}-wal`, log);
+    const again = await open();
+    expect(await findFrom(again, a, 0n)).toMatchObject({ highWatermark: 1_000n, coordinates: { length: 1_000 } });
+    await again.close();
   });
 
   it('that is full lets what makes room through among what needs some', async () => {

@@ -18,6 +18,7 @@ export interface OpenDatabaseOptions {
   readonly maxSizeBytes?: number | undefined;
 }
 
+const SQLITE_NOTADB = 26;
 const PAGE_BYTES = 4096;
 /** A checkpoint costs an fsync of its own; at this many pages it stays rare and its stall short. */
 const CHECKPOINT_PAGES = 4096;
@@ -44,11 +45,16 @@ function makePrivate(path: string): void {
  * What the file says it is. Read by SQLite, as a file that does not change: that takes no lock and leaves its log alone.
  * Never through a descriptor of our own: closing that would end every lock that this process has on the file (POSIX), also
  * that of a coordinator which has it open, and let a second process in.
+ *
+ * Without its log the file may make no sense: a crash can leave a checkpoint half done. Then only `migrate` can tell.
  */
 function readHeader(path: string): FileHeader {
   const database = new SqlDatabase(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true });
   try {
     return header(database);
+  } catch (error) {
+    if (sqliteResultCode(error) === SQLITE_NOTADB) throw error;
+    return { schemaVersion: 0, applicationId: 0, objects: 0 };
   } finally {
     database.close();
   }
@@ -65,7 +71,7 @@ function header(database: SqlDatabase): FileHeader {
 
 /** @throws DatabaseRefused for a database that is another program's or a newer Shoal's */
 function checkHeader(path: string, { schemaVersion, applicationId, objects }: FileHeader): void {
-  // A new file, or a database that was killed before its first checkpoint: all of that is in its write-ahead log.
+  // A new file, or a database of which the write-ahead log has all that matters.
   if (schemaVersion === 0 && applicationId === 0 && objects === 0) return;
   if (applicationId !== APPLICATION_ID) {
     throw new DatabaseRefused(`${path} is a SQLite database of another program; point --data elsewhere`);

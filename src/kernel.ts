@@ -33,6 +33,18 @@ function kernel(): RecordKernel {
   return instance;
 }
 
+/** Where bytes of `kernelBytes` begin, told by themselves: `buffer` and `byteOffset` take as long as a CRC over 50 bytes. */
+const ADDRESS = Symbol('address in the kernel memory');
+
+interface PlacedBytes extends Uint8Array {
+  readonly [ADDRESS]?: number;
+}
+
+/** Address of bytes that lie in the kernel's memory, else undefined. */
+function addressIn(own: RecordKernel, bytes: PlacedBytes): number | undefined {
+  return bytes[ADDRESS] ?? (bytes.buffer === own.buffer ? bytes.byteOffset : undefined);
+}
+
 /**
  * Bytes in the kernel's own memory, zeroed: all functions of this module read and write them in place. They are never
  * given back, so allocate buffers once and use them again.
@@ -48,7 +60,7 @@ export function kernelBytes(sizeBytes: number): Uint8Array {
   }
   givenBytes += rounded;
   const address = memory.slabsAddress + memory.slabsBytes - givenBytes;
-  return bytes.subarray(address, address + sizeBytes);
+  return Object.defineProperty(bytes.subarray(address, address + sizeBytes), ADDRESS, { value: address });
 }
 
 function noRoom(sizeBytes: number): RangeError {
@@ -57,8 +69,10 @@ function noRoom(sizeBytes: number): RangeError {
 
 /** Address of `input` in the kernel's memory: its own, or that of a copy. @throws RangeError when there is no room for one */
 function placed(input: Uint8Array): number {
-  const { bytes, buffer, memory } = instance ?? kernel();
-  if (input.buffer === buffer) return input.byteOffset;
+  const own = instance ?? kernel();
+  const address = addressIn(own, input);
+  if (address !== undefined) return address;
+  const { bytes, memory } = own;
   if (input.length > memory.slabsBytes - givenBytes) throw noRoom(input.length);
   bytes.set(input, memory.slabsAddress);
   return memory.slabsAddress;
@@ -69,7 +83,9 @@ function placed(input: Uint8Array): number {
  * these: `crc32c(b, crc32c(a))` is that of a and b together.
  */
 export function crc32c(bytes: Uint8Array, crc = 0): number {
-  return (instance ?? kernel()).crc32cOf(bytes, crc);
+  const own = instance ?? kernel();
+  const address = (bytes as PlacedBytes)[ADDRESS];
+  return address === undefined ? own.crc32cOf(bytes, crc) : own.crc32c(address, bytes.length, crc);
 }
 
 /** The CRC-32C of two runs of bytes, one after the other, from each one's CRC-32C and the second one's length in bytes. */
@@ -214,7 +230,8 @@ export function assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): A
 export function setLogAppendTime(batch: Uint8Array, logAppendTimeMs: number): number {
   if (batch.length < layout.RECORDS) throw new RangeError(`${batch.length} bytes are no record batch: a header has 61`);
   const own = instance ?? kernel();
-  if (batch.buffer === own.buffer) return own.setLogAppendTime(batch.byteOffset, batch.length, logAppendTimeMs);
+  const address = addressIn(own, batch);
+  if (address !== undefined) return own.setLogAppendTime(address, batch.length, logAppendTimeMs);
   const { bytes, memory } = own;
   // The patch reads and writes the header alone; the size is a number to it.
   bytes.set(batch.subarray(0, layout.RECORDS), memory.slabsAddress);

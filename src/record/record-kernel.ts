@@ -197,7 +197,8 @@ export class RecordKernel {
     if (bytes.buffer === this.buffer) return this.#crc32c(this.#region, bytes.byteOffset, bytes.length, crc) >>> 0;
     let result = crc;
     for (let at = 0; at < bytes.length; at += COPY_BYTES) {
-      const piece = bytes.subarray(at, at + COPY_BYTES);
+      // Making a view costs as much as a CRC over a hundred bytes.
+      const piece = bytes.length <= COPY_BYTES ? bytes : bytes.subarray(at, at + COPY_BYTES);
       this.bytes.set(piece, this.contentAddress);
       result = this.crc32c(this.contentAddress, piece.length, result);
     }

@@ -22,6 +22,9 @@ describe('shoal/kernel', () => {
       expect(crc32c(plain.subarray(0, size))).toBe(crcOf(plain.subarray(0, size)));
       expect(crc32c(own.subarray(0, size))).toBe(crcOf(plain.subarray(0, size)));
     }
+    for (const bytes of [own, own.subarray(7), own.slice(7), Object.assign(Buffer.alloc(50), own.subarray(0, 50))]) {
+      expect(crc32c(bytes)).toBe(crcOf(bytes));
+    }
     const [first, second] = [plain.subarray(0, 33_333), plain.subarray(33_333)];
     expect(crc32c(second, crc32c(first))).toBe(crcOf(plain));
     expect(crc32cCombine(crc32c(first), crc32c(second), second.length)).toBe(crcOf(plain));

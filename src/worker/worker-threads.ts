@@ -48,13 +48,6 @@ export async function openWorkerThreads(options: WorkerThreadsOptions): Promise<
     // are left out: some, like --expose-gc, are refused for a thread.
     execArgv: ['--no-experimental-require-module'],
   });
-  // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread. But not
-  // one that failed while it started: then only the next hand-over brings another, and it may never come when all that
-  // there may be wait in piscina's queue. They are told to try again, which makes it come.
-  piscina.on('error', (error: Error) => {
-    options.logger.error({ err: error }, 'a record worker failed');
-    if (piscina.threads.length === 0) void piscina.destroy();
-  });
   const threads = new PiscinaThreads(piscina, options);
   try {
     // As many as the threads can hold at once, so that every one of them has answered.
@@ -87,6 +80,11 @@ class PiscinaThreads implements WorkerThreads {
     this.#view = new DataView(options.data.memory.memory.buffer);
     this.#watchExits();
     piscina.on('workerCreate', () => this.#watchExits());
+    // Without a listener a failure between hand-overs would end the process; with one, piscina replaces the thread.
+    piscina.on('error', (error: Error) => {
+      options.logger.error({ err: error }, 'a record worker failed');
+      this.#failWithoutThreads();
+    });
   }
 
   async run(tasks: readonly RecordTask[]): Promise<RecordTaskResult[]> {
@@ -123,8 +121,17 @@ class PiscinaThreads implements WorkerThreads {
       this.#watchdog = undefined;
       this.#watchExits();
       for (const thread of this.#piscina.threads) this.#look(thread);
+      this.#failWithoutThreads();
       if (this.#running > 0) this.#armWatchdog();
     });
+  }
+
+  /**
+   * piscina does not replace a thread that ended while it started; only the next hand-over makes it try again. That one
+   * never comes when all that there may be wait already: they fail, so that it does.
+   */
+  #failWithoutThreads(): void {
+    if (this.#piscina.threads.length === 0) void this.#piscina.destroy();
   }
 
   /** Ends a thread whose busy counter has not moved for as long as a task may take. */

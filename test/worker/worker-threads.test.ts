@@ -1,10 +1,10 @@
 import type { Worker } from 'node:worker_threads';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/common/logger.ts';
 import { systemTime } from '../../src/common/time.ts';
 import { CLAIM_BYTES, CLAIMS } from '../../src/record/kernel-layout.ts';
 import { createKernelMemory, kernelModule } from '../../src/record/record-kernel.ts';
-import { openWorkerThreads } from '../../src/worker/worker-threads.ts';
+import { openWorkerThreads, type WorkerThreads } from '../../src/worker/worker-threads.ts';
 
 it('says so when the workers do not start', async () => {
   // No region is left for a worker: each fails while it loads, as it would without its file.
@@ -16,21 +16,44 @@ it('says so when the workers do not start', async () => {
   });
 });
 
-it('tells the callers when a replacement does not start, and tries again with the next hand-over', async () => {
-  const memory = createKernelMemory({ regions: 2, contentBytes: 65536, slabsBytes: 65536 });
+describe('a replacement that does not start', () => {
   const started: Worker[] = [];
-  const onWorker = (worker: Worker): void => void started.push(worker);
-  process.on('worker', onWorker);
-  const options = { workers: 1, taskTimeoutMs: 1000, time: systemTime, logger: silentLogger };
-  const threads = await openWorkerThreads({ ...options, data: { module: kernelModule(), memory } });
-  // The worker's region becomes somebody else's, who keeps it: no other worker finds one.
-  const owner = new Int32Array(memory.memory.buffer, CLAIMS + CLAIM_BYTES, 1);
-  owner[0] = -1;
-  await started[0]!.terminate();
-  await expect(threads.run([])).rejects.toThrow();
-  await expect(threads.run([])).rejects.toThrow();
-  owner[0] = 0;
-  expect(await threads.run([])).toEqual([]);
-  process.off('worker', onWorker);
-  await threads.close();
+  let whenStarted: (worker: Worker) => void = () => {};
+  const onWorker = (worker: Worker): void => {
+    started.push(worker);
+    whenStarted(worker);
+  };
+  const memory = createKernelMemory({ regions: 2, contentBytes: 65536, slabsBytes: 65536 });
+  let threads: WorkerThreads;
+
+  beforeEach(async () => {
+    process.on('worker', onWorker);
+    const options = { workers: 1, taskTimeoutMs: 1000, time: systemTime, logger: silentLogger };
+    threads = await openWorkerThreads({ ...options, data: { module: kernelModule(), memory } });
+  });
+
+  afterEach(async () => {
+    process.off('worker', onWorker);
+    whenStarted = () => {};
+    await threads.close();
+  });
+
+  it('fails what waits for it, until one starts', async () => {
+    // The worker's region becomes somebody else's, who keeps it: no other worker finds one.
+    const owner = new Int32Array(memory.memory.buffer, CLAIMS + CLAIM_BYTES, 1);
+    owner[0] = -1;
+    await started.at(-1)!.terminate();
+    await expect(threads.run([])).rejects.toThrow();
+    await expect(threads.run([])).rejects.toThrow();
+    owner[0] = 0;
+    expect(await threads.run([])).toEqual([]);
+  });
+
+  it('fails what waits for it even if it ended without an error', async () => {
+    whenStarted = (worker) => void worker.terminate();
+    await started.at(-1)!.terminate();
+    await expect(threads.run([])).rejects.toThrow();
+    whenStarted = () => {};
+    expect(await threads.run([])).toEqual([]);
+  });
 });

@@ -24,6 +24,8 @@ describe('a replacement that does not start', () => {
     whenStarted(worker);
   };
   const memory = createKernelMemory({ regions: 2, contentBytes: 65536, slabsBytes: 65536 });
+  /** Who owns the only region that a worker can have. */
+  const owner = new Int32Array(memory.memory.buffer, CLAIMS + CLAIM_BYTES, 1);
   let threads: WorkerThreads;
 
   beforeEach(async () => {
@@ -36,12 +38,12 @@ describe('a replacement that does not start', () => {
     process.off('worker', onWorker);
     whenStarted = () => {};
     await threads.close();
+    owner[0] = 0;
   });
 
   it('fails what waits for it, until one starts', async () => {
-    // The worker's region becomes somebody else's, who keeps it: no other worker finds one.
-    const owner = new Int32Array(memory.memory.buffer, CLAIMS + CLAIM_BYTES, 1);
-    owner[0] = -1;
+    // It becomes somebody else's, who keeps it: no other worker finds one.
+    owner[0] = 2 ** 31 - 1;
     await started.at(-1)!.terminate();
     await expect(threads.run([])).rejects.toThrow();
     await expect(threads.run([])).rejects.toThrow();

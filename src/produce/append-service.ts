@@ -12,7 +12,7 @@ import type { Time } from '../common/time.ts';
 import { type PartitionKey, partitionKey } from '../common/topic-id-partition.ts';
 import { isUuid } from '../common/uuid.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
-import type { ValidatedBatch, ValidationOptions } from '../record/validation.ts';
+import type { ValidatedBatch } from '../record/validation.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
 import type { Slab } from '../worker/slab-pool.ts';
@@ -30,6 +30,7 @@ import { SegmentPipeline } from './segment-pipeline.ts';
 import { SegmentUploader } from './segment-uploader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 import type { KnownTopic, TopicLookup } from './topic-lookup.ts';
+import { TopicValidation } from './topic-validation.ts';
 
 export interface AppendServiceOptions {
   readonly objectStorage: ObjectStorage;
@@ -66,6 +67,7 @@ export class AppendService {
   readonly #pipeline: SegmentPipeline;
   readonly #writer: SegmentWriter;
   readonly #door: AppendDoor;
+  readonly #validation = new TopicValidation();
   #nextPlace = 0;
 
   constructor(options: AppendServiceOptions) {
@@ -180,7 +182,7 @@ export class AppendService {
         this.#refuse(batch, Errors.UNKNOWN_TOPIC_OR_PARTITION, 'the topic or partition does not exist');
         return;
       }
-      const options = validationOptions(topic, this.#options.time.nowMs());
+      const options = this.#validation.optionsFor(topic.config, this.#options.time.nowMs());
       const { batch: verdict, slab } = await this.#options.recordPool.validate(records, options);
       if (verdict.error === Errors.NONE) batch.accept(verdict, topic.config.timestampType, slab);
       else this.#refuseInvalid(batch, verdict);
@@ -251,18 +253,4 @@ function checkRequest(partitions: readonly AppendPartition[]): void {
 
 function hasPartition(topic: KnownTopic | undefined, { topicIdPartition }: PendingBatch): topic is KnownTopic {
   return topic !== undefined && topicIdPartition.partition < topic.partitions;
-}
-
-/** Once per batch, so no spread: a literal of a fixed shape is many times cheaper. */
-function validationOptions({ config }: KnownTopic, nowMs: number): ValidationOptions {
-  return {
-    maxMessageBytes: config.maxMessageBytes,
-    compressionType: config.compressionType,
-    timestampType: config.timestampType,
-    nowMs,
-    timestampBeforeMaxMs: config.timestampBeforeMaxMs,
-    timestampAfterMaxMs: config.timestampAfterMaxMs,
-    compacted: config.compacted,
-    allowTransactional: false,
-  };
 }

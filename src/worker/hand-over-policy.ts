@@ -45,6 +45,11 @@ const KEEPS_CODEC: ReadonlySet<CompressionType> = new Set(['producer', 'uncompre
 const US_PER_RECORD_BYTE = 0.0003;
 const US_PER_CRC_BYTE = 0.00006;
 const US_PER_RECORD = 0.02;
+/**
+ * More records than this for each byte are not believed: most such claims are refused unread, and a hand-over of its own
+ * for each would cost a hundred times that.
+ */
+const RECORDS_PER_BYTE_MAX = 8;
 
 /**
  * From this estimate on an inline task is charged what it took, not what was expected, and every compressed batch is: a
@@ -56,7 +61,7 @@ export const MEASURED_FROM_US = 3;
 /** What the estimate looks at in a task's first batch. */
 export interface FirstBatch {
   readonly attributes: number;
-  /** As its header claims; a lie costs the liar only the estimate. */
+  /** As its header claims. */
   readonly recordCount: number;
 }
 
@@ -69,7 +74,8 @@ export function isWorthHandingOver(task: RecordTask, costUs: number, { attribute
 export function estimateUs(task: RecordTask, { attributes, recordCount }: FirstBatch): number {
   if (task.kind === 'assign') return FIXED_US + task.size * US_PER_CRC_BYTE;
   if (isPlain(task, attributes)) return FIXED_US + task.size * US_PER_RECORD_BYTE;
-  const readUs = task.size * US_PER_COMPRESSED_BYTE + Math.max(0, recordCount) * US_PER_RECORD;
+  const records = Math.min(Math.max(0, recordCount), task.size * RECORDS_PER_BYTE_MAX);
+  const readUs = task.size * US_PER_COMPRESSED_BYTE + records * US_PER_RECORD;
   const costUs = FIXED_US + readUs + (recompresses(task) ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
   return Math.max(MEASURED_FROM_US, costUs);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateUs, MEASURED_FROM_US } from '../../src/worker/hand-over-policy.ts';
+import { estimateUs, isWorthHandingOver, MEASURED_FROM_US } from '../../src/worker/hand-over-policy.ts';
 import { KAFKA_DEFAULTS } from '../support/test-kernel.ts';
 
 describe('hand-over policy', () => {
@@ -14,6 +14,11 @@ describe('hand-over policy', () => {
         }
       }
     }
+  });
+
+  it('has no worker look at a small batch because it claims many records', () => {
+    const first = { attributes: 1, recordCount: 2 ** 31 - 1 };
+    expect(isWorthHandingOver(small, estimateUs(small, first), first)).toBe(false);
   });
 
   it('reads no clock for a small plain one', () => {

@@ -748,6 +748,17 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
     });
 
     describe('files', () => {
+      it('of a topic of very many partitions are let go in bounded steps, with coordinates or without', async () => {
+        const partitions = await topic(coordinator, 3_000);
+        await coordinator.commitFile(file(partitions.slice(0, 10).map((of) => batch(of, 1))));
+        await coordinator.deleteTopics([partitions[0]!.topicId]);
+        const retained = await retainAll(coordinator);
+        expect(retained.coordinatesDeleted).toBe(10);
+        expect(await coordinator.filesToDelete({ graceMs: 0, limit: 10 })).toHaveLength(1);
+        // The one in memory holds nobody up and counts only what it drops.
+        if (harness.survivesReopening) expect(retained.steps).toBeGreaterThan(3_000 / 256);
+      });
+
       it('are deletable after their last coordinate is gone and the grace has passed', async () => {
         const [a, b] = (await topic(coordinator, 2)) as [TopicIdPartition, TopicIdPartition];
         const shared = file([batch(a, 1), batch(b, 1)]);

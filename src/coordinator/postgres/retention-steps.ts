@@ -54,21 +54,23 @@ export class PostgresRetention {
       partitions: [],
       logStartOffsets: new Map(),
     };
-    await this.#trim(progress, options);
-    if (progress.left > 0) await this.#retain(progress, options);
+    const trimmed = await this.#trim(progress, options);
+    if (trimmed) await this.#retain(progress, options);
     const { left, ...result } = progress;
-    return { ...result, more: left === 0 || this.#cursor !== 0n };
+    return { ...result, more: !trimmed || left === 0 || this.#cursor !== 0n };
   }
 
-  async #trim(progress: Progress, options: RetentionStepOptions): Promise<void> {
-    while (progress.left > 0) {
+  /** Drops what is logically gone already; whether all of that is done. Logs without coordinates take their time too. */
+  async #trim(progress: Progress, options: RetentionStepOptions): Promise<boolean> {
+    for (let logs = 0; logs < PARTITIONS_PER_RETENTION_STEP && progress.left > 0; logs += 1) {
       const [row] = await this.#connections.query({
         name: 'log_to_trim',
         text: 'SELECT log_id FROM logs WHERE trim > 0 ORDER BY trim DESC, log_id LIMIT 1',
       });
-      if (!row) return;
+      if (!row) return true;
       await this.#drop(progress, row.log_id as bigint, NO_LIMITS, options);
     }
+    return false;
   }
 
   /** Logs whose oldest coordinate breaches a limit are dropped from until it no longer does. */

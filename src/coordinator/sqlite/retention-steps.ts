@@ -37,21 +37,27 @@ export class RetentionSteps {
 
   step(options: RetentionStepOptions): EnforceRetentionResult {
     const step = new Step(this.#database, this.#logs, this.#files, options);
-    this.#trim(step);
-    const moved = step.left > 0 ? this.#retain(step, options) : [];
-    const more = step.left === 0 || this.#cursor !== 0;
+    const trimmed = this.#trim(step);
+    const moved = trimmed ? this.#retain(step, options) : [];
+    const more = !trimmed || step.left === 0 || this.#cursor !== 0;
     const { coordinatesDeleted, bytesDeleted } = step;
     return { coordinatesDeleted, bytesDeleted, partitions: moved, more };
   }
 
-  /** What is logically gone already. */
-  #trim(step: Step): void {
-    while (step.left > 0) {
-      const row = this.#database.sql('SELECT * FROM logs WHERE trim > 0 ORDER BY trim DESC, log_id LIMIT 1').get();
-      if (!row) return;
+  /** Drops what is logically gone already; whether all of that is done. Logs without coordinates take their time too. */
+  #trim(step: Step): boolean {
+    for (let logs = 0; logs < PARTITIONS_PER_RETENTION_STEP && step.left > 0; logs += 1) {
+      const row = this.#logToTrim(2) ?? this.#logToTrim(1);
+      if (!row) return true;
       if (row.trim === 2n) this.#trimDeleted(step, row.log_id as bigint);
       else this.#trimBelowStart(step, row);
     }
+    return false;
+  }
+
+  /** By the index, however many there are: `trim > 0` tells SQLite that it may use it. */
+  #logToTrim(trim: 1 | 2): SqlRow | undefined {
+    return this.#database.sql('SELECT * FROM logs WHERE trim > 0 AND trim = ? ORDER BY log_id LIMIT 1').get(trim);
   }
 
   #trimDeleted(step: Step, logId: bigint): void {

@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * `import … from 'shoal'`: the engine, its types, and the in-memory parts. Loads neither the AWS SDK nor a database
  * client; those come with `shoal/s3`, `shoal/sqlite` and `shoal/postgres`.

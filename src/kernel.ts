@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * `import … from 'shoal/kernel'`: the record kernel by itself, for brokers and tools that check or rewrite record batches
  * without an engine. Synchronous; every thread that imports it has a kernel of its own, made at the first call.

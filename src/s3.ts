@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /**
  * `import … from 'shoal/s3'`: segments in S3, or in a store that speaks its protocol. The AWS SDK is loaded when the first
  * storage is opened.

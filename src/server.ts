@@ -1,3 +1,4 @@
+/// <reference types="node" preserve="true" />
 /** `import … from 'shoal/server'`: Kafka's wire protocol over TCP in front of an engine. */
 export { type AdminServer, type AdminServerOptions, startAdminServer } from './server/admin-server.ts';
 export type { SupportedApi } from './server/apis/api-versions.ts';

@@ -2,6 +2,7 @@
 import { endpointFlag } from './endpoint-flag.ts';
 import type { FlagValues } from './flags.ts';
 import { KafkaClient } from './kafka-client.ts';
+import { print } from './output.ts';
 
 export const bootstrapFlags = {
   bootstrap: { value: 'HOST:PORT', help: 'A running broker.', defaultText: '127.0.0.1:9092' },
@@ -17,7 +18,7 @@ export async function askBroker<R>(
   const client = await KafkaClient.connect(endpointFlag('bootstrap', bootstrap ?? '127.0.0.1:9092'));
   try {
     const report = await read(client);
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
+    await print(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
     return 0;
   } finally {
     client.close();

@@ -18,10 +18,10 @@ import {
   namingHolder,
   openDataFolder,
   refuseLostDatabase,
-  refuseLostSegments,
   removeHolder,
   writeHolder,
 } from './data-folder.ts';
+import { refuseLostBucket, refuseLostFolder } from './lost-segments.ts';
 import { packageVersion } from './version.ts';
 
 export interface ComponentOptions {
@@ -48,11 +48,16 @@ export interface Components {
 export async function openComponents(options: ComponentOptions): Promise<Components> {
   const opened = new DisposalStack();
   try {
+    checkScheme(options.storage);
     const folder = needsFolder(options) ? await openFolder(options.data) : undefined;
     const coordinator = opened.use(await openCoordinator(options, folder), (one) => one.close());
     if (folder) await holdFolder(folder, opened);
-    if (folder && options.storage === undefined) await refuseLostSegments(folder, coordinator);
-    const objectStorage = opened.use(await openStorage(options.storage, folder), (one) => one.close());
+    const { storage: where = folder!.segmentsPath } = options;
+    const isBucket = /^s3:/i.test(where);
+    if (!isBucket) await refuseLostFolder(where, coordinator);
+    const openStorage = isBucket ? openS3 : LocalDirectoryObjectStorage.open;
+    const objectStorage = opened.use(await openStorage(where), (one) => one.close());
+    if (isBucket) await refuseLostBucket(objectStorage, coordinator);
     return { objectStorage, coordinator, close: () => opened.dispose() };
   } catch (error) {
     await opened.dispose();
@@ -63,6 +68,11 @@ export async function openComponents(options: ComponentOptions): Promise<Compone
 /** Whether a place is named by URL; a folder or file otherwise. */
 export function isUrl(where: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(where);
+}
+
+/** @throws UsageError for a URL of a storage that there is not */
+function checkScheme(storage = ''): void {
+  if (isUrl(storage) && !/^s3:/i.test(storage)) throw unknownScheme('--storage', storage);
 }
 
 function needsFolder({ storage, coordinator }: ComponentOptions): boolean {
@@ -97,14 +107,12 @@ async function openCoordinator(
 }
 
 async function openPostgres(connectionString: string, logger: Logger): Promise<DisklessCoordinator> {
-  if (!URL.canParse(connectionString)) {
-    throw new UsageError('--coordinator: postgres://USER@HOST:PORT/DATABASE expected');
-  }
   const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
   try {
     return await openPostgresCoordinator({ connectionString, logger });
   } catch (error) {
     if (!(error instanceof CoordinatorError)) throw error;
+    if (error.kind === 'invalid') throw new UsageError(`--coordinator: ${error.message}`);
     const { host, pathname } = new URL(connectionString);
     throw new CliError(`cannot use the database ${host}${pathname} as coordinator: ${error.message}`);
   }
@@ -124,13 +132,6 @@ async function checkCluster(coordinator: DisklessCoordinator, folder: DataFolder
 async function withHolder(error: unknown, folder: DataFolder | undefined): Promise<unknown> {
   if (!(error instanceof CoordinatorError) || !folder) return error;
   return new CliError(await namingHolder(error.message, folder));
-}
-
-async function openStorage(where: string | undefined, folder: DataFolder | undefined): Promise<ObjectStorage> {
-  if (where === undefined) return LocalDirectoryObjectStorage.open(folder!.segmentsPath);
-  if (/^s3:/i.test(where)) return openS3(where);
-  if (isUrl(where)) throw unknownScheme('--storage', where);
-  return LocalDirectoryObjectStorage.open(where);
 }
 
 async function openS3(url: string): Promise<ObjectStorage> {

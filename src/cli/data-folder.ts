@@ -11,10 +11,9 @@
  * process however that ends. `shoal.json` is written first, whole or not at all (temp file, fsync, rename, fsync of the
  * folder), so that a folder without one is new or not ours.
  */
-import { type FileHandle, open, opendir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isUuid, type Uuid } from '../common/uuid.ts';
-import { type DisklessCoordinator, ListOffsetsTimestamp } from '../coordinator/diskless-coordinator.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { CliError } from './command.ts';
 
@@ -158,46 +157,6 @@ export async function refuseLostDatabase({ databasePath, segmentsPath }: DataFol
     `${databasePath} is ${bytes === 0 ? 'empty' : 'missing'}, but there are segments in ${segmentsPath}: without it nobody ` +
       'knows their offsets; restore it from a backup, or point --data at a new folder',
   );
-}
-
-const PARTITIONS_PER_LOOK = 1_000;
-
-/**
- * The database without the segments that it speaks of: a folder that was removed, or a volume that is not mounted. Every
- * fetch would fail, and every producer go on. A log without records needs no segments.
- * @throws CliError with one line that says what to do
- */
-export async function refuseLostSegments(
-  { databasePath, segmentsPath }: DataFolder,
-  coordinator: Pick<DisklessCoordinator, 'listTopics' | 'listOffsets'>,
-): Promise<void> {
-  if ((await holdsFiles(segmentsPath)) || !(await holdsRecords(coordinator))) return;
-  throw new CliError(
-    `${segmentsPath} is missing or empty, but ${databasePath} knows of records there: mount it or restore it from a ` +
-      'backup, or point --data at a new folder',
-  );
-}
-
-async function holdsFiles(folder: string): Promise<boolean> {
-  const entries = await opendir(folder, { recursive: true }).catch(absent);
-  if (!entries) return false;
-  for await (const entry of entries) if (entry.isFile()) return true;
-  return false;
-}
-
-async function holdsRecords(coordinator: Pick<DisklessCoordinator, 'listTopics' | 'listOffsets'>): Promise<boolean> {
-  const partitions = (await coordinator.listTopics()).flatMap(({ topicId, partitions: count }) =>
-    Array.from({ length: count }, (_, partition) => ({ topicId, partition })),
-  );
-  for (let from = 0; from < partitions.length; from += PARTITIONS_PER_LOOK) {
-    const some = partitions.slice(from, from + PARTITIONS_PER_LOOK);
-    const ends = await coordinator.listOffsets([
-      ...some.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.earliest })),
-      ...some.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.latest })),
-    ]);
-    if (some.some((_, index) => ends[index]!.offset < ends[some.length + index]!.offset)) return true;
-  }
-  return false;
 }
 
 function absent(error: NodeJS.ErrnoException): undefined {

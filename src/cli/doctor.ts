@@ -6,6 +6,7 @@ import { isUrl, openComponents } from './components.ts';
 import { namingHolder } from './data-folder.ts';
 import type { Examination } from './examination.ts';
 import { describeFlags, parseFlags } from './flags.ts';
+import { print } from './output.ts';
 
 const flags = {
   data: { value: 'FOLDER', help: 'The data folder of the broker.', defaultText: './shoal-data' },
@@ -41,7 +42,7 @@ export const command: Command = {
     const faults = isUrl(database) ? [] : await integrityFaults(database, data);
     const examination = await examine({ data, storage, coordinator });
     const report = { ...examination, databaseFaults: faults };
-    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
+    await print(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
     return faults.length + examination.problemCount === 0 ? 0 : 1;
   },
 };
@@ -71,8 +72,8 @@ function text(report: Examination & { readonly databaseFaults: readonly string[]
   const share = objectBytes === 0 ? 100 : (100 * liveBytes) / objectBytes;
   const more = report.problemCount - report.problems.length;
   return [
-    `${topics} topics, ${partitions} partitions, ${coordinates} coordinates`,
-    `${objects} objects of ${objectBytes} bytes, ${share.toFixed(1)} % of them referred to; ${unknownObjects} not committed`,
+    `${count(topics, 'topic')}, ${count(partitions, 'partition')}, ${count(coordinates, 'coordinate')}`,
+    `${count(objects, 'object')} of ${count(objectBytes, 'byte')}, ${share.toFixed(1)} % of them referred to; ${unknownObjects} not committed`,
     ...report.databaseFaults.map((fault) => `database: ${fault}`),
     ...report.problems,
     ...(more > 0 ? [`and ${more} more`] : []),
@@ -80,3 +81,5 @@ function text(report: Examination & { readonly databaseFaults: readonly string[]
     '',
   ].join('\n');
 }
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

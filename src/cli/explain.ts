@@ -10,6 +10,7 @@ import { fetchSettings } from '../fetch/fetch-settings.ts';
 import { CliError, type Command, UsageError } from './command.ts';
 import { openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseCommandLine } from './flags.ts';
+import { print } from './output.ts';
 
 const flags = {
   data: { value: 'FOLDER', help: 'The data folder of a broker that is not running.', defaultText: './shoal-data' },
@@ -41,7 +42,7 @@ export const command: Command = {
   run: async (args) => {
     const { words, values } = parseCommandLine(flags, args, process.env);
     const target = readTarget(words);
-    process.stdout.write(`${await explain(target, values)}\n`);
+    await print(`${await explain(target, values)}\n`);
     return 0;
   },
 };

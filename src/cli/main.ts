@@ -3,6 +3,7 @@ import { closest } from '../common/closest.ts';
 import { CliError, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { namingVariable } from './flags.ts';
+import { print } from './output.ts';
 import { packageVersion } from './version.ts';
 
 const NAME_WIDTH = 10;
@@ -38,13 +39,13 @@ export async function main(args: readonly string[]): Promise<number> {
 
 async function run(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (name === '--version' || name === '-V') return print(`${packageVersion()}\n`);
-  if (name === '--help' || name === '-h' || name === 'help') return print(help());
+  if (name === '--version' || name === '-V') return printed(`${packageVersion()}\n`);
+  if (name === '--help' || name === '-h' || name === 'help') return printed(help());
   if (name === undefined) throw new UsageError('a command is needed');
   const entry = commands[name];
   if (!entry) throw new UsageError(`unknown command ${name}${suggestion(name)}`);
   const { command } = await entry.load();
-  if (rest.includes('--help') || rest.includes('-h')) return print(command.help);
+  if (rest.includes('--help') || rest.includes('-h')) return printed(command.help);
   return command.run(rest);
 }
 
@@ -53,7 +54,7 @@ function suggestion(name: string): string {
   return guess ? `; did you mean ${guess}?` : '';
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
+async function printed(text: string): Promise<number> {
+  await print(text);
   return 0;
 }

@@ -18,6 +18,7 @@ import { type Components, isUrl, openComponents } from './components.ts';
 import { endpointFlag } from './endpoint-flag.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
 import { greeting } from './greeting.ts';
+import { say } from './output.ts';
 import { onStopSignals } from './signals.ts';
 import { packageVersion } from './version.ts';
 
@@ -117,11 +118,11 @@ async function serve(options: ServeOptions): Promise<number> {
   opened.use(close, (leave) => leave());
   try {
     const host = await open(options, opened);
-    process.stdout.write(greeting({ ...host, version: packageVersion(), colours: usesColours(process.stdout) }));
+    await say(greeting({ ...host, version: packageVersion(), colours: usesColours(process.stdout) }));
     const failure = await Promise.race([stop, failureOf(host.engine)]);
     host.health.stopping();
     if (failure) return await giveUp(failure, host, opened);
-    process.stdout.write('draining; a second signal aborts\n');
+    await say('draining; a second signal aborts\n');
   } catch (error) {
     await opened.dispose();
     throw error instanceof ListenError ? new CliError(error.message) : error;
@@ -160,6 +161,16 @@ function abort(): void {
   process.exit(1);
 }
 
+/** What waits for standard error at most, characters; newer lines are dropped then. */
+const LOG_BACKLOG = 1024 * 1024;
+
+/** Lines that cannot be written, because the log's disk is full, wait for the next ones; a broker does not end with its log. */
+function openLog(level: string): Logger {
+  const destination = pino.destination({ fd: 2, sync: true, maxLength: LOG_BACKLOG });
+  destination.on('error', () => {});
+  return pino({ level }, destination);
+}
+
 interface Host {
   readonly server: KafkaServer;
   readonly engine: DisklessEngine;
@@ -172,7 +183,7 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   // Before anything on disk is made for a server that will not start.
   checkListener(options.listen, options.advertisedListener, options.insecure);
   await tryListener(options.listen);
-  const logger: Logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const logger = openLog(options.logLevel);
   const health = new HostHealth(systemTime);
   const metrics = new MetricsRegistry();
   // First and so closed last: a host that starts or drains can be seen doing it.

@@ -143,6 +143,17 @@ describe('shoal dump --json', () => {
     }));
     const origin = { uploaderId: 1, uploaderEpoch: 1, segmentSequence: 1, createdMs: 1 };
     const segment = Buffer.concat(encodeSegment(batches, origin, { crc32c, crc32cCombine }).body);
+    const torn = dump(segment.subarray(0, -1));
+    expect(torn.status).toBe(1);
+    expect(torn.stdout).toContain(
+      `position ${1 + batches[0]!.bytes.length}: ${batches[1]!.bytes.length} bytes, good\n`,
+    );
+    expect(torn.stdout).toContain(', in a shared log segment whose footer is missing or damaged\n');
+    const withoutFooter = segment.subarray(0, 1 + batches[0]!.bytes.length);
+    expect(dump(withoutFooter, '--json')).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/is a shared log segment whose footer is missing or damaged\n$/),
+    });
     const { status, lines } = dumpJson(segment);
     expect(lines.map(({ position, recordsCount, errorCode }) => [position, recordsCount, errorCode])).toEqual([
       [1, 2, 0],
@@ -154,6 +165,26 @@ describe('shoal dump --json', () => {
 });
 
 describe('shoal dump', () => {
+  it('says which fields of a header are cut off', () => {
+    const cut = plainBatch(4, 50).subarray(0, 40);
+    const { stdout } = dump(cut);
+    expect(stdout).toContain('baseOffset 0, lastOffsetDelta 3, recordsCount cut off\n');
+    expect(stdout).toContain('producerId cut off, producerEpoch cut off, baseSequence cut off\n');
+    const { lines } = dumpJson(cut);
+    expect(lines).toMatchObject([{ magic: 2, lastOffsetDelta: 3, maxTimestamp: null, recordsCount: null }]);
+    expect(dump(cut.subarray(0, 10)).stdout).toContain('  crc cut off\n');
+  });
+
+  it('reads batches of all sizes from a file that is larger than what it reads at a time', () => {
+    const sizes = [10, 700_000, 400_000, 20, 1_500_000, 30, 1_048_000, 100];
+    const batches = sizes.map((size) => plainBatch(1, size));
+    const { status, lines } = dumpJson(Buffer.concat(batches));
+    expect([status, lines.map(({ size, errorCode }) => [size, errorCode])]).toEqual([
+      0,
+      batches.map((batch) => [batch.length, 0]),
+    ]);
+  });
+
   it('names what is wrong with cut and random bytes, and ends with 1', () => {
     const batch = plainBatch(4, 50);
     const cut = dump(Buffer.concat([batch, batch.subarray(0, 100)]));

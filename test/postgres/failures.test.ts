@@ -1,4 +1,7 @@
 /** Several brokers on one database, and a database that dies, falls silent, or loses its answers. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
@@ -212,6 +215,27 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await expect(open({ connectionString: careless.url })).rejects.toThrow(/fsync=off/);
     await careless.remove();
     await expect(open({ connectionString: careless.url })).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('says at once that a password is lacking, and leaves no connection behind', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'shoal-hba-'));
+    const rules = join(folder, 'pg_hba.conf');
+    writeFileSync(rules, 'host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n');
+    chmodSync(folder, 0o755);
+    const asking = await PostgresServer.start({ hba_file: rules });
+    try {
+      await asking.query(`CREATE ROLE guest LOGIN PASSWORD 'secret'`);
+      const connectionString = asking.url.replace('postgres@', 'guest@');
+      await expect(open({ connectionString })).rejects.toMatchObject({
+        kind: 'unavailable',
+        message: 'PostgreSQL: the server asks for a password; set PGPASSWORD, or put one into the URL',
+      });
+      const text = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE backend_type = 'client backend'`;
+      await expect.poll(async () => (await asking.query(text))[0]!.n, { timeout: 20_000 }).toBe(1);
+    } finally {
+      await asking.remove();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('never lets an older list of topics replace a newer one', async () => {

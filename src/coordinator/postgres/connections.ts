@@ -2,10 +2,12 @@
  * Connections to PostgreSQL: a pool with deadlines, what an error means to the caller, and which errors may be repeated.
  * A connection on which anything but a plain SQL error happened is thrown away. Main thread; `close` ends the pool.
  */
+import { Socket } from 'node:net';
 import type { ConnectionOptions as TlsOptions } from 'node:tls';
 import type { Client, ClientConfig, Pool, PoolClient, PoolConfig } from 'pg';
 import { sleep, type Time } from '../../common/time.ts';
 import { CoordinatorError } from '../diskless-coordinator.ts';
+import { checkConnectionString, takeOptions } from './connection-string.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -70,15 +72,6 @@ async function typeParsers(): Promise<PoolConfig['types']> {
   return { getTypeParser } as PoolConfig['types'];
 }
 
-/** The client lets `options` of a connection string displace its own: they are taken out, to be put before ours. */
-function takeOptions(connectionString: string): { readonly connectionString: string; readonly options: string } {
-  if (!/[?&]options=/.test(connectionString)) return { connectionString, options: '' };
-  const url = new URL(connectionString);
-  const options = `${url.searchParams.getAll('options').join(' ')} `;
-  url.searchParams.delete('options');
-  return { connectionString: url.href, options };
-}
-
 async function clientConfig(settings: ConnectionOptions): Promise<ClientConfig> {
   const { ssl, schema, connectTimeoutMs, statementTimeoutMs } = settings;
   const { connectionString, options } = takeOptions(settings.connectionString);
@@ -105,6 +98,8 @@ function sqlState(error: unknown): string | undefined {
 export function toCoordinatorError(error: unknown): CoordinatorError {
   if (error instanceof CoordinatorError) return error;
   const message = error instanceof Error ? error.message || error.constructor.name : String(error);
+  if (/client password must be a/.test(message))
+    return new CoordinatorError('unavailable', `PostgreSQL: ${NEEDS_PASSWORD}`);
   if (sqlState(error) === '53100') return new CoordinatorError('no-space', `PostgreSQL's disk is full: ${message}`);
   if (isRefusedForGood(sqlState(error))) return new CoordinatorError('invalid', `PostgreSQL: ${message}`);
   return new CoordinatorError('unavailable', `PostgreSQL: ${message}${adviceOn(error)}`, { cause: error });
@@ -114,6 +109,8 @@ export function toCoordinatorError(error: unknown): CoordinatorError {
 function isRefusedForGood(state: string | undefined): boolean {
   return state !== undefined && (state.startsWith('22') || state === '54000');
 }
+
+const NEEDS_PASSWORD = 'the server asks for a password; set PGPASSWORD, or put one into the URL';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; start it, or correct host and port',
@@ -128,31 +125,41 @@ function adviceOn(error: unknown): string {
   return advice === undefined ? '' : `; ${advice}`;
 }
 
+function tracked(socket: Socket, sockets: Set<Socket>): Socket {
+  sockets.add(socket);
+  return socket.once('close', () => sockets.delete(socket));
+}
+
 export class Connections {
   readonly #pool: Pool;
   readonly #options: ConnectionOptions;
   readonly #time: Time;
   readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #sockets: Set<Socket>;
   #closed = false;
 
-  private constructor(pool: Pool, options: ConnectionOptions, time: Time) {
+  private constructor(pool: Pool, sockets: Set<Socket>, options: ConnectionOptions, time: Time) {
     this.#pool = pool;
+    this.#sockets = sockets;
     this.#options = options;
     this.#time = time;
   }
 
   static async create(options: ConnectionOptions, time: Time): Promise<Connections> {
+    checkConnectionString(options.connectionString);
     const { default: pg } = await import('pg');
+    const sockets = new Set<Socket>();
     const pool = new pg.Pool({
       ...(await clientConfig(options)),
       max: options.maxConnections,
       idleTimeoutMillis: 30_000,
+      stream: () => tracked(new Socket(), sockets),
     });
     // A connection that ends while idle is simply gone from the pool; one that ends at work fails what waits for it, and
     // its own event must find a listener too.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
-    return new Connections(pool, options, time);
+    return new Connections(pool, sockets, options, time);
   }
 
   /** A connection of its own outside the pool, for LISTEN. */
@@ -229,5 +236,7 @@ export class Connections {
     this.#closed = true;
     await this.settle();
     await this.#pool.end();
+    // The client forgets, and leaves open, connections whose log-in it gave up; the server ends them after a minute.
+    for (const socket of this.#sockets) socket.destroy();
   }
 }

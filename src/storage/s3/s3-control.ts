@@ -82,9 +82,12 @@ export class S3Control {
     try {
       return await provider({ forceRefresh });
     } catch (error) {
+      const { profile } = this.#config;
+      const from = profile === undefined ? '' : ` from profile ${profile}`;
+      const remedy = profile === undefined ? 'or a profile' : 'or correct the profile in the shared AWS files';
       throw new StorageError(
         'denied',
-        `no AWS credentials: ${oneLine(error)}; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile`,
+        `no AWS credentials${from}: ${oneLine(error)}; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, ${remedy}`,
       );
     }
   }

@@ -160,6 +160,9 @@ const TLS_CODES = /^(CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 export function fromNetworkError(error: unknown, midBody: boolean): StorageError {
   if (error instanceof StorageError) return error;
   const { code = '', message } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
+    return new StorageError('denied', `the endpoint answers without TLS (${code}); is it http:// and not https://?`);
+  }
   if (TLS_CODES.test(code)) {
     return new StorageError(
       'denied',

@@ -5,8 +5,10 @@ import { main } from '../../../src/cli/main.ts';
 /** Runs the command line; what it printed, and its exit code. */
 export async function shoal(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   const printed = { out: '', err: '' };
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation((text, ...rest) => {
     printed.out += text;
+    const onWritten = rest.at(-1) as (() => void) | undefined;
+    onWritten?.();
     return true;
   });
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {

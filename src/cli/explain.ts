@@ -47,6 +47,8 @@ export const command: Command = {
   },
 };
 
+const MAX_OFFSET = 2n ** 63n - 1n;
+
 interface Target {
   readonly topic: string;
   readonly partition: number;
@@ -58,7 +60,9 @@ function readTarget(words: readonly string[]): Target {
   const [topic, partition, offset] = words;
   if (words.length !== 3 || !topic) throw new UsageError('TOPIC, PARTITION and OFFSET are needed, in this order');
   if (!/^\d{1,9}$/.test(partition!)) throw new UsageError(`PARTITION is ${partition}; a number from 0 up is needed`);
-  if (!/^\d{1,18}$/.test(offset!)) throw new UsageError(`OFFSET is ${offset}; a number from 0 up is needed`);
+  if (!/^\d{1,19}$/.test(offset!) || BigInt(offset!) > MAX_OFFSET) {
+    throw new UsageError(`OFFSET is ${offset}; a number from 0 to ${MAX_OFFSET} is needed`);
+  }
   return { topic, partition: Number(partition), fetchOffset: BigInt(offset!) };
 }
 

@@ -52,6 +52,7 @@ describe('shoal explain', () => {
   it.each([
     [['explain', 'orders', '1'], 2, 'TOPIC, PARTITION and OFFSET are needed'],
     [['explain', 'orders', '1', '-5'], 2, 'OFFSET is -5'],
+    [['explain', 'orders', '1', '9223372036854775808'], 2, 'a number from 0 to 9223372036854775807 is needed'],
     [['explain', 'orders', 'x', '0'], 2, 'PARTITION is x'],
     [['explain', 'order', '1', '0'], 1, 'no topic is called order; did you mean orders?'],
     [['explain', 'orders', '2', '0'], 1, 'orders has partitions 0 to 1; there is no 2'],

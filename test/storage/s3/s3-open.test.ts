@@ -10,6 +10,7 @@ const QUICK: Partial<S3StorageConfig> = {
 
 const doubles: S3Double[] = [];
 afterEach(async () => {
+  vi.unstubAllEnvs();
   await Promise.all(doubles.splice(0).map((double) => double.stop()));
 });
 
@@ -113,6 +114,26 @@ describe('openS3ObjectStorage', () => {
     expect(await refusal({ ...silent.config, deadlines: { firstByteMs: 300 } })).toEqual([
       'timeout',
       expect.stringContaining('no answer for 300 ms'),
+    ]);
+  });
+
+  it('tells an endpoint without TLS from one whose certificate is bad', async () => {
+    const { config } = await start();
+    const [kind, message] = await refusal({ ...config, endpoint: config.endpoint!.replace('http:', 'https:') });
+    expect([kind, message]).toEqual([
+      'denied',
+      expect.stringMatching(/answers without TLS \(ERR_SSL_\w+\); is it http:/),
+    ]);
+  });
+
+  it('names the profile that has no credentials', async () => {
+    const { config } = await start();
+    const { credentials: _, ...rest } = config;
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true');
+    const [kind, message] = await refusal({ ...rest, profile: 'no-such-profile' });
+    expect([kind, message]).toEqual([
+      'denied',
+      expect.stringMatching(/^[^\n]*no AWS credentials from profile no-such-profile: /),
     ]);
   });
 

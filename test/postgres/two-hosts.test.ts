@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { fetch } from '../../src/protocol/messages/fetch.ts';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
@@ -12,12 +12,22 @@ import { HostProcess } from '../server/host-process.ts';
 import { WireClient } from '../server/wire-client.ts';
 import { readRecords } from '../support/read-records.ts';
 import { buildBatch } from '../support/record-batches.ts';
-import { usePostgres } from './postgres-harness.ts';
+import { query, usePostgres } from './postgres-harness.ts';
 
 const { url } = usePostgres();
 
-/** Another one each time: a database that SHOAL_POSTGRES_URL names may have seen this test before. */
-const TOPIC = `shared-${randomUUID()}`;
+const TOPIC = 'shared';
+
+/** Made for this run: hosts refuse a database that knows of records in another folder. */
+const database = `shoal-${randomUUID()}`;
+beforeAll(() => query(url(), `CREATE DATABASE "${database}"`));
+afterAll(() => query(url(), `DROP DATABASE "${database}"`));
+
+function ownUrl(): string {
+  const own = new URL(url());
+  own.pathname = database;
+  return own.href;
+}
 
 let folder: string;
 const hosts: HostProcess[] = [];
@@ -30,7 +40,7 @@ afterEach(async () => {
 });
 
 async function connectTo(nodeId: number): Promise<WireClient> {
-  const flags = ['--storage', join(folder, 'segments'), '--coordinator', url(), '--node-id', String(nodeId)];
+  const flags = ['--storage', join(folder, 'segments'), '--coordinator', ownUrl(), '--node-id', String(nodeId)];
   const host = await HostProcess.start({ data: join(folder, 'unused'), flags });
   hosts.push(host);
   expect(host.output).not.toMatch(/password|postgres:.*@/);

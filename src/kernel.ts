@@ -54,7 +54,7 @@ function addressIn(own: RecordKernel, bytes: PlacedBytes): number | undefined {
 export function kernelBytes(sizeBytes: number): Uint8Array {
   const { bytes, memory } = kernel();
   const rounded = Math.ceil(sizeBytes / 64) * 64;
-  if (!(rounded >= 0) || givenBytes + rounded > memory.slabsBytes) {
+  if (!(sizeBytes >= 0) || givenBytes + rounded > memory.slabsBytes) {
     throw new RangeError(
       `${sizeBytes} bytes do not fit into the kernel's memory: ${givenBytes} of ${memory.slabsBytes} bytes are in use`,
     );

@@ -110,6 +110,7 @@ describe('shoal/kernel', () => {
 
   it('says what does not fit', () => {
     expect(() => kernelBytes(2 ** 31)).toThrow(/do not fit into the kernel's memory/);
+    expect(() => kernelBytes(-5)).toThrow(/do not fit/);
     expect(() => setLogAppendTime(new Uint8Array(10), 0)).toThrow(/no record batch/);
     expect(() => crc32cCombine(1, 2, -1)).toThrow(/number of bytes/);
   });

@@ -17,6 +17,7 @@ import { CliError, type Command, UsageError } from './command.ts';
 import { type Components, isUrl, openComponents } from './components.ts';
 import { endpointFlag } from './endpoint-flag.ts';
 import { describeFlags, type FlagValues, parseFlags } from './flags.ts';
+import { refuseForeignSegments } from './foreign-segments.ts';
 import { greeting } from './greeting.ts';
 import { say } from './output.ts';
 import { onStopSignals } from './signals.ts';
@@ -189,6 +190,7 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
   // First and so closed last: a host that starts or drains can be seen doing it.
   const admin = await openAdmin(options, { metrics, health, logger }, opened);
   const components = opened.use(await openComponents({ ...options, logger }), (one) => one.close());
+  await refuseForeignSegments(components);
   const { nodeId, numPartitions, rack, insecure, advertisedListener } = options;
   const engine = opened.use(
     await openEngine(

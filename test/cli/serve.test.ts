@@ -198,6 +198,25 @@ describe('shoal serve', () => {
     }
   });
 
+  it('refuses segments of which a coordinator without topics knows none', async () => {
+    const [storage, other] = [join(folder, 'storage'), join(folder, 'other')];
+    const flags = ['--storage', storage, '--listen', '127.0.0.1:0'];
+    const host = await start({ flags: ['--storage', storage] });
+    const partitionData = [{ index: 0, records: [plainBatch(3, 10)] }];
+    const client = await connect(host);
+    await client.call(metadata, 9, { topics: [{ name: 't' }] });
+    await client.call(produce, 9, { acks: -1, timeoutMs: 30_000, topicData: [{ name: 't', partitionData }] });
+    await host.stop('SIGTERM');
+    const held = readdirSync(storage, { recursive: true });
+    const answer = await refused('serve', '--data', other, ...flags);
+    expect(answer).toMatchObject({ status: 1, stdout: '' });
+    expect(answer.stderr).toMatch(
+      /^shoal: the storage holds segments \(segments\/.* knows neither them nor any topic.*\n$/,
+    );
+    expect(readdirSync(storage, { recursive: true })).toEqual(held);
+    await (await start({ flags: ['--storage', storage] })).stop('SIGTERM');
+  });
+
   it.runIf(existsSync('/proc/self'))('ends where no folder can be made', () => {
     for (const flag of ['--data', '--storage'] as const) {
       const rest = flag === '--data' ? [] : ['--data', data()];

@@ -39,6 +39,9 @@ export const command: Command = {
   run: async (args) => {
     const { data = './shoal-data', storage, coordinator, json } = parseFlags(flags, args, process.env);
     const database = coordinator ?? join(data, 'coordinator.db');
+    if (storage !== undefined && !isUrl(storage) && !existsSync(storage)) {
+      throw new CliError(`${storage} does not exist; name the folder of the segments with --storage`);
+    }
     const faults = isUrl(database) ? [] : await integrityFaults(database, data);
     const examination = await examine({ data, storage, coordinator });
     const report = { ...examination, databaseFaults: faults };

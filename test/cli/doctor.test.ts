@@ -119,6 +119,9 @@ describe('shoal doctor', () => {
     const nothing = doctor(join(folder, 'nothing'));
     expect(nothing).toMatchObject({ status: 1, stdout: '' });
     expect(nothing.stderr).toMatch(/does not exist; name the data folder with --data/);
+    const elsewhere = doctor(data, '--storage', join(folder, 'nothing'));
+    expect(elsewhere).toMatchObject({ status: 1, stdout: '' });
+    expect(elsewhere.stderr).toMatch(/nothing does not exist; name the folder of the segments with --storage/);
     expect(readdirSync(folder)).not.toContain('nothing');
   });
 });

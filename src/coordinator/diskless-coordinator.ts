@@ -325,7 +325,8 @@ export type CoordinatorChange =
 
 /**
  * - `abandoned`: the key was given up before. Nothing of it is or will be committed.
- * - `invalid`: the request contradicts itself or an earlier commit of that key; nothing was done. A bug in the caller.
+ * - `invalid`: the request contradicts itself or an earlier commit of that key, or holds what the store cannot keep (an id
+ *   longer than PostgreSQL's indexes take); nothing was done, and repeating it does not help.
  * - `unavailable`: the store did not answer. Whether a write happened is unknown.
  * - `fenced`: a newer owner has taken over; nothing was done.
  * - `no-space`: the store's disk is full; nothing was done.

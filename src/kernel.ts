@@ -97,7 +97,10 @@ export function crc32cCombine(first: number, second: number, secondLength: numbe
   return kernel().crc32cCombine(first, second, secondLength);
 }
 
-/** A batch found in a range of bytes: its header by Kafka's names, and the verdict over it. */
+/**
+ * A batch found in a range of bytes: its header by Kafka's names, and the verdict over it. Where the range ends inside the
+ * header, the fields behind its end are −1, the CRC 4294967295, the attributes 0.
+ */
 export interface RecordBatchReport {
   /** Where it begins in the range, bytes. */
   readonly position: number;

@@ -2,6 +2,7 @@
  * What `--data`, `--storage` and `--coordinator` mean: opens the object storage and the coordinator behind a broker.
  * Clients of S3 and PostgreSQL are loaded only when they are asked for.
  */
+import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DisposalStack } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
@@ -96,6 +97,7 @@ async function openCoordinator(
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
   if (where === undefined) await refuseLostDatabase(folder!);
+  await refuseFolder(path);
   await makeFolder(dirname(path));
   try {
     const coordinator = await openSqliteCoordinator({ path, ...(folder && { clusterId: folder.clusterId }) });
@@ -104,6 +106,12 @@ async function openCoordinator(
   } catch (error) {
     throw await withHolder(error, where === undefined ? folder : undefined);
   }
+}
+
+async function refuseFolder(path: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isDirectory())
+    throw new CliError(`${path} is a folder; --coordinator names a SQLite file, or postgres://…`);
 }
 
 async function openPostgres(connectionString: string, logger: Logger): Promise<DisklessCoordinator> {

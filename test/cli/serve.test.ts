@@ -172,6 +172,8 @@ describe('shoal serve', () => {
     const answer = await serve();
     expect(answer).toMatchObject({ status: 1, stdout: '' });
     expect(answer.stderr).toMatch(/^shoal: .*coordinator\.db is not a SQLite database.*\n$/);
+    const asFile = await refused('serve', '--data', data(), '--coordinator', folder, '--listen', '127.0.0.1:0');
+    expect(asFile.stderr).toBe(`shoal: ${folder} is a folder; --coordinator names a SQLite file, or postgres://…\n`);
     const through = await refused('serve', '--data', join(database, 'sub'), '--listen', '127.0.0.1:0');
     expect(through.stderr).toMatch(/^shoal: cannot use .* as data folder: a part of the path is a file.*\n$/);
   });

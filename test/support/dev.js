@@ -1,4 +1,5 @@
-// `npm run dev`: keeps dist/ current (TypeScript and the wasm kernel) and runs the affected tests, until Ctrl-C.
+// `npm run dev`: keeps dist/ current (TypeScript and the wasm kernel), runs all tests once and then the affected ones, until
+// Ctrl-C or q.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,12 +21,16 @@ watch(`${root}wasm/assembly`, { recursive: true }, () => {
   pending = setTimeout(() => run('node', ['wasm/build.js', 'release']), 100);
 });
 
-run('npx', ['tsc', '-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput']);
-run('npx', ['vitest', '--watch']);
-
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    for (const child of children) child.kill(signal);
-    process.exit(0);
-  });
+function end(code) {
+  for (const child of children) child.kill('SIGTERM');
+  process.exit(code);
 }
+
+// Vitest takes the keyboard: Ctrl-C reaches only it (and cancels a run before it ends vitest), and so does q.
+for (const watcher of [
+  run('npx', ['tsc', '-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput']),
+  run('npx', ['vitest', '--watch']),
+]) {
+  watcher.once('exit', (code) => end(code ?? 1));
+}
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => end(0));

@@ -71,20 +71,26 @@ const CONTAINER: Readonly<Record<BatchRange['kind'], string>> = {
 
 const BLOCK_CHARACTERS = 64 * 1024;
 
-/** The reports as text, many in one piece: a write for each of a million batches takes longer than checking them. */
+/** The reports as text, many in one piece: into a pipe, a write for each small batch would be a third of the time. */
 async function* blocks(
   reports: AsyncIterable<RecordBatchReport>,
   format: (report: RecordBatchReport) => string,
   counts: { batches: number; wrong: number },
 ): AsyncGenerator<string> {
   let block = '';
-  for await (const report of reports) {
-    counts.batches++;
-    if (report.errorCode !== 0) counts.wrong++;
-    block += format(report);
-    if (block.length < BLOCK_CHARACTERS) continue;
-    yield block;
-    block = '';
+  try {
+    for await (const report of reports) {
+      counts.batches++;
+      if (report.errorCode !== 0) counts.wrong++;
+      block += format(report);
+      if (block.length < BLOCK_CHARACTERS) continue;
+      yield block;
+      block = '';
+    }
+  } catch (error) {
+    // What was found before comes first.
+    if (block !== '') yield block;
+    throw error;
   }
   if (block !== '') yield block;
 }

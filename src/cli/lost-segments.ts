@@ -34,7 +34,8 @@ async function holdsFiles(folder: string): Promise<boolean> {
   try {
     for await (const entry of await opendir(folder, { recursive: true })) if (entry.isFile()) return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // Whatever else is wrong with it, opening it as storage tells better.
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
   }
   return false;
 }

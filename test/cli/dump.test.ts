@@ -1,6 +1,6 @@
 /** `shoal dump`, as built: headers, verdicts and exit codes for sound, hostile and cut files. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -199,6 +199,19 @@ describe('shoal dump', () => {
       expect([size, status, stderr]).toEqual([size, 1, '']);
       expect(stdout).toMatch(/position 0: \d+ bytes, (INVALID_RECORD|CORRUPT_MESSAGE) \(\d+\): /);
     }
+  });
+
+  it('prints what it found before a batch that is too large to read', () => {
+    const path = join(folder, 'sparse');
+    const header = Buffer.from(plainBatch(1, 10)).subarray(0, 61);
+    header.writeInt32BE(600 * 1024 * 1024, 8);
+    writeFileSync(path, Buffer.concat([plainBatch(1, 10), header]));
+    truncateSync(path, 700 * 1024 * 1024);
+    const { status, stdout, stderr } = shoal('dump', path);
+    expect(status).toBe(1);
+    expect(stdout).toContain('position 0: ');
+    expect(stderr).toMatch(/^shoal: the batch at \d+ has 629145612 bytes; up to 536870912 can be read\n$/);
+    rmSync(path);
   });
 
   it('says what it needs', () => {

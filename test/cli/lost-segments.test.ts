@@ -1,5 +1,5 @@
 /** A coordinator that knows of records, told to look for them where there are none: another folder, bucket or prefix. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -46,6 +46,12 @@ it('refuses another folder of segments, and does not make it', async () => {
   );
   expect(existsSync(elsewhere)).toBe(false);
   await (await open('folders', join(folder, 'segments'))).close();
+});
+
+it('leaves it to the storage to say what else is wrong with a folder', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  await expect(open('folders', file)).rejects.toThrow(new RegExp(`^cannot use folder ${file} as object storage: `));
 });
 
 it('refuses another prefix of the bucket, unless nothing was stored', async () => {

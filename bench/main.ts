@@ -2,8 +2,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import buildStale from '../test/support/build-stale.ts';
+import { parseOptions } from '../test/support/parse-options.ts';
 import { type BenchContext, benchContext } from './harness.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -26,7 +26,7 @@ both sides take turns on the same input; above 1 means better than the baseline.
 `;
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     allowPositionals: true,
     options: {
       json: { type: 'string' },

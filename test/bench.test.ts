@@ -48,6 +48,13 @@ describe('benches', () => {
     expect(run.status).toBe(2);
     expect(run.stderr).toContain('no bench is called no-such-bench');
   });
+
+  it('names an option that there is not', () => {
+    expect(runBench('--smok')).toMatchObject({
+      status: 2,
+      stderr: "Unknown option '--smok'; --help lists the options\n",
+    });
+  });
 });
 
 describe('bench harness', () => {

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { type Random, randomInt, seededRandom } from '../../src/common/random.ts';
 import type { ClientProgram } from '../clients/install.ts';
 import buildStale from '../support/build-stale.ts';
+import { parseOptions } from '../support/parse-options.ts';
 import { Cluster } from './cluster.ts';
 import { type Disturbance, deck, shuffled } from './disturbances.ts';
 import { CLIENT_KINDS, Fleet } from './fleet.ts';
@@ -43,7 +43,7 @@ and trims topics, and has a process of its own verify what came of it.
   --keep           leave the clients' journals and logs, and the data
 `;
 
-const { values } = parseArgs({
+const { values } = parseOptions({
   options: {
     minutes: { type: 'string', default: '10' },
     clients: { type: 'string', default: Object.keys(CLIENT_KINDS).join(',') },

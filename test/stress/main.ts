@@ -9,10 +9,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { openEngine } from '../../src/index.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { faultyObjectStorage } from '../support/faulty-object-storage.ts';
+import { parseOptions } from '../support/parse-options.ts';
 import { checksOf, type Ran, type Settings } from './checks.ts';
 import { consume, type Load, newCounts, type Outcome, produce } from './load.ts';
 import { Progress } from './progress.ts';
@@ -38,7 +38,7 @@ a process of its own then reads everything back and compares it byte for byte.
   --keep           leave objects and database behind
 `;
 
-const { values } = parseArgs({
+const { values } = parseOptions({
   options: {
     minutes: { type: 'string', default: '1' },
     producers: { type: 'string', default: '8' },

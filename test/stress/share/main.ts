@@ -8,10 +8,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { randomInt, seededRandom } from '../../../src/common/random.ts';
 import { root } from '../../server/host-process.ts';
 import buildStale from '../../support/build-stale.ts';
+import { parseOptions } from '../../support/parse-options.ts';
 import { Cluster, DELIVERY_LIMIT, GROUP, TOPIC } from './cluster.ts';
 import { readJournal } from './journal.ts';
 import { judge } from './judge.ts';
@@ -30,7 +30,7 @@ of ${DELIVERY_LIMIT}, and must end in the dead-letter queue; all others must be 
   --seed N         seed of kills and decisions (default: random, printed)
 `;
 
-const { values } = parseArgs({
+const { values } = parseOptions({
   options: {
     records: { type: 'string', default: '1000000' },
     consumers: { type: 'string', default: '8' },

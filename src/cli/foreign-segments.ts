@@ -20,7 +20,7 @@ export async function refuseForeignSegments({ coordinator, objectStorage }: Comp
   if (keys.length === 0 || known.some((file) => file !== undefined)) return;
   throw new CliError(
     `the storage holds segments (${keys[0]} among them), but ${coordinator.description} knows neither them nor any topic, ` +
-      'and they would be deleted as never committed; restore the database that knows them, or name another place with --storage',
+      'and they would be deleted as never committed; restore the database that knows them, name another place with --storage, or delete them if nobody needs them',
   );
 }
 

@@ -7,6 +7,7 @@ import type { Time } from '../../src/common/time.ts';
 import {
   HAND_OVER_MAX_US,
   HAND_OVER_MIN_US,
+  HAND_OVERS_PER_WORKER,
   LARGE_BUDGET_US,
   SMALL_BUDGET_US,
 } from '../../src/worker/hand-over-policy.ts';
@@ -74,10 +75,11 @@ describe('task scheduler', () => {
 
   it('hands large tasks over in groups, and gives each its own result', async () => {
     const { scheduler, run, groups, finish } = setUp();
-    // Far more than a turn's budget and two hand-overs hold together.
-    const count = Math.ceil((2 * (LARGE_BUDGET_US + 2 * HAND_OVER_MAX_US)) / (HAND_OVER_MIN_US / 2));
+    // Far more than a turn's budget and the hand-overs to one worker hold together.
+    const held = LARGE_BUDGET_US + HAND_OVERS_PER_WORKER * HAND_OVER_MAX_US;
+    const count = Math.ceil((2 * held) / (HAND_OVER_MIN_US / 2));
     const all = Array.from({ length: count }, (_, i) => run(taskOf(i), HAND_OVER_MIN_US / 2, true));
-    expect(groups.length).toBe(2);
+    expect(groups.length).toBe(HAND_OVERS_PER_WORKER);
     expect(groups.every(({ tasks }) => tasks.length > 1)).toBe(true);
     for (let i = 0; i < count; i++) {
       finish();
@@ -146,7 +148,7 @@ describe('task scheduler', () => {
       groups.shift()!.answer.resolve([resultOf(0)]);
       await nextTurn();
     }
-    expect([scheduler.queuedBytes, groups.length]).toEqual([10, 2]);
+    expect([scheduler.queuedBytes, groups.length]).toEqual([10, HAND_OVERS_PER_WORKER]);
     collectGarbage();
     expect(gone.deref()).toBeUndefined();
   });

@@ -34,6 +34,8 @@ export interface ComponentOptions {
   readonly coordinator: string | undefined;
   /** For what the parts have to say while they run. */
   readonly logger?: Logger;
+  /** Only looks: a database that is missing, or has to be migrated first, and a missing data folder are refused. */
+  readonly existing?: boolean;
 }
 
 export interface Components {
@@ -50,7 +52,7 @@ export async function openComponents(options: ComponentOptions): Promise<Compone
   const opened = new DisposalStack();
   try {
     checkScheme(options.storage);
-    const folder = needsFolder(options) ? await openFolder(options.data) : undefined;
+    const folder = needsFolder(options) ? await openFolder(options) : undefined;
     const coordinator = opened.use(await openCoordinator(options, folder), (one) => one.close());
     if (folder) await holdFolder(folder, opened);
     const { storage: where = folder!.segmentsPath } = options;
@@ -80,8 +82,8 @@ function needsFolder({ storage, coordinator }: ComponentOptions): boolean {
   return storage === undefined || coordinator === undefined;
 }
 
-function openFolder(path: string): Promise<DataFolder> {
-  return openDataFolder(path, { version: packageVersion(), newClusterId: () => randomUuid(systemRandom) });
+function openFolder({ data, existing = false }: ComponentOptions): Promise<DataFolder> {
+  return openDataFolder(data, { version: packageVersion(), newClusterId: () => randomUuid(systemRandom), existing });
 }
 
 async function holdFolder(folder: DataFolder, opened: DisposalStack): Promise<void> {
@@ -90,17 +92,18 @@ async function holdFolder(folder: DataFolder, opened: DisposalStack): Promise<vo
 }
 
 async function openCoordinator(
-  { coordinator: where, logger = silentLogger }: ComponentOptions,
+  { coordinator: where, logger = silentLogger, existing = false }: ComponentOptions,
   folder: DataFolder | undefined,
 ): Promise<DisklessCoordinator> {
-  if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where, logger);
+  if (where !== undefined && /^postgres(ql)?:/i.test(where)) return openPostgres(where, logger, existing);
   if (where !== undefined && isUrl(where)) throw unknownScheme('--coordinator', where);
   const path = where ?? folder!.databasePath;
   if (where === undefined) await refuseLostDatabase(folder!);
   await refuseFolder(path);
-  await makeFolder(dirname(path));
+  if (!existing) await makeFolder(dirname(path));
   try {
-    const coordinator = await openSqliteCoordinator({ path, ...(folder && { clusterId: folder.clusterId }) });
+    const clusterId = folder && { clusterId: folder.clusterId };
+    const coordinator = await openSqliteCoordinator({ path, mayMigrate: !existing, ...clusterId });
     await checkCluster(coordinator, where === undefined ? folder : undefined);
     return coordinator;
   } catch (error) {
@@ -114,10 +117,10 @@ async function refuseFolder(path: string): Promise<void> {
     throw new CliError(`${path} is a folder; --coordinator names a SQLite file, or postgres://…`);
 }
 
-async function openPostgres(connectionString: string, logger: Logger): Promise<DisklessCoordinator> {
+async function openPostgres(connectionString: string, logger: Logger, existing: boolean): Promise<DisklessCoordinator> {
   const { openPostgresCoordinator } = await import('../coordinator/postgres-diskless-coordinator.ts');
   try {
-    return await openPostgresCoordinator({ connectionString, logger });
+    return await openPostgresCoordinator({ connectionString, logger, mayMigrate: !existing });
   } catch (error) {
     if (!(error instanceof CoordinatorError)) throw error;
     if (error.kind === 'invalid') throw new UsageError(`--coordinator: ${error.message}`);

@@ -40,6 +40,8 @@ export interface DataFolderOptions {
   readonly version: string;
   /** For a folder that is new. */
   readonly newClusterId: () => Uuid;
+  /** Refuses a folder that is none yet, and writes nothing. @default false */
+  readonly existing?: boolean;
 }
 
 /** Finds or makes the folder. @throws CliError with one line that says what to do; nothing is touched then */
@@ -58,9 +60,10 @@ export async function openDataFolder(path: string, options: DataFolderOptions): 
   }
 }
 
-async function manifestOf(path: string, { version, newClusterId }: DataFolderOptions): Promise<Manifest> {
+async function manifestOf(path: string, { version, newClusterId, existing }: DataFolderOptions): Promise<Manifest> {
   const found = await readManifest(path);
-  if (found?.writtenBy === version) return found;
+  if (found && (existing || found.writtenBy === version)) return found;
+  if (existing) throw new CliError(`${path} is no data folder; name the one of your broker with --data`);
   if (!found) await refuseOthersFolder(path);
   const manifest: Manifest = found
     ? { ...found, writtenBy: version }

@@ -61,7 +61,7 @@ async function integrityFaults(path: string, dataFolder: string): Promise<readon
 }
 
 async function examine(options: Parameters<typeof openComponents>[0]): Promise<Examination> {
-  const components = await openComponents(options);
+  const components = await openComponents({ ...options, existing: true });
   try {
     const { Examiner } = await import('./examination.ts');
     return await new Examiner(components.coordinator, components.objectStorage).run();

@@ -1,6 +1,4 @@
 /** `shoal explain`: what a fetch from an offset would cost, for a person or as JSON. Opens the components, reads no record. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { closest } from '../common/closest.ts';
 import { ApiError } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
@@ -71,10 +69,7 @@ async function explain({ topic, partition, fetchOffset }: Target, values: FlagVa
   const { data = './shoal-data', storage, coordinator: coordinatorUrl, json } = values;
   const settings = readSettings(values);
   const maxBytes = amount('--max-bytes', values['max-bytes'], 1024 * 1024);
-  if ((storage === undefined || coordinatorUrl === undefined) && !existsSync(join(data, 'shoal.json'))) {
-    throw new CliError(`${data} is no data folder; name the one of your broker with --data`);
-  }
-  const components = await openComponents({ data, storage, coordinator: coordinatorUrl });
+  const components = await openComponents({ data, storage, coordinator: coordinatorUrl, existing: true });
   try {
     const { coordinator } = components;
     const topicIdPartition = await findPartition(coordinator, topic, partition);

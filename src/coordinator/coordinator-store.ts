@@ -106,6 +106,12 @@ export interface CoordinatorSettings {
   readonly producerIdExpirationMs?: number;
 }
 
+/** Of coordinators over a database. */
+export interface DatabaseSettings extends CoordinatorSettings {
+  /** Whether a database that is new or of an earlier version is brought to this one's; it is refused otherwise. @default true */
+  readonly mayMigrate?: boolean;
+}
+
 /** Collects what an operation, or a transaction of several, changes. */
 export class ChangeCollector {
   readonly highWatermarks = new Map<PartitionKey, bigint>();

@@ -12,7 +12,7 @@ import { partitionKey, type TopicIdPartition } from '../common/topic-id-partitio
 import { randomUuid, type Uuid } from '../common/uuid.ts';
 import { DEFAULT_MAX_COORDINATE_BYTES } from './assign-offsets.ts';
 import { validateCommit, validateObjectKey } from './commit-validation.ts';
-import type { CoordinatorSettings } from './coordinator-store.ts';
+import type { CoordinatorSettings, DatabaseSettings } from './coordinator-store.ts';
 import {
   type AbandonFileResult,
   type CommitFileRequest,
@@ -44,7 +44,7 @@ import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts'
 import { validateTombstoneAge } from './tombstones.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
-export interface PostgresCoordinatorOptions extends CoordinatorSettings {
+export interface PostgresCoordinatorOptions extends DatabaseSettings {
   /**
    * `postgres://user:password@host:port/database`. TLS with `?sslmode=verify-full` (and `&sslrootcert=FILE` for an authority
    * that Node does not know): encrypted, certificate and host name checked. `require`, `prefer` and `verify-ca` mean the same;
@@ -93,11 +93,11 @@ export async function openPostgresCoordinator(options: PostgresCoordinatorOption
   );
   const random = options.random ?? systemRandom;
   try {
-    const { clusterId, changeNumber } = await prepareDatabase(
-      connections,
+    const { clusterId, changeNumber } = await prepareDatabase(connections, {
       schema,
-      options.clusterId ?? randomUuid(random),
-    );
+      clusterIdIfNew: options.clusterId ?? randomUuid(random),
+      mayMigrate: options.mayMigrate ?? true,
+    });
     const identity = { clusterId, changeNumber, origin: randomUuid(random), schema };
     const coordinator = new PostgresDisklessCoordinator(options, connections, identity);
     await coordinator.open();

@@ -7,14 +7,20 @@ import { type Deferred, deferred } from '../common/lifecycle.ts';
 import { type Random, systemRandom } from '../common/random.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import { randomUuid, type Uuid } from '../common/uuid.ts';
-import type { CoordinatorSettings, CoordinatorStore, StoreChanges, StoreOperation } from './coordinator-store.ts';
+import type {
+  CoordinatorSettings,
+  CoordinatorStore,
+  DatabaseSettings,
+  StoreChanges,
+  StoreOperation,
+} from './coordinator-store.ts';
 import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
 import { decodeResults } from './sqlite/blobs.ts';
 import type { SqliteWorkerOptions, WorkerMessage, WorkerOpened, WorkerRequest } from './sqlite/messages.ts';
 import { packCommit } from './sqlite/packed-commit.ts';
 import { StoreCoordinator, type StoreResult, type StoreTransport } from './store-coordinator.ts';
 
-export interface SqliteCoordinatorOptions extends CoordinatorSettings {
+export interface SqliteCoordinatorOptions extends DatabaseSettings {
   /** The database file; created with mode 0600 where there is none. One process at a time. */
   readonly path: string;
   readonly time?: Time;
@@ -134,6 +140,7 @@ export async function openSqliteCoordinator(options: SqliteCoordinatorOptions): 
     {
       path,
       maxSizeBytes,
+      mayMigrate: options.mayMigrate ?? true,
       clusterIdIfNew: clusterId ?? randomUuid(random),
       cacheBytes: cacheBytes ?? DEFAULT_CACHE_BYTES,
       ...settingsOf(options),

@@ -1,11 +1,21 @@
 /** `shoal doctor`, as built, on a data folder that a real engine filled: sound, then with faults of every kind. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openComponents } from '../../src/cli/components.ts';
+import { SqlDatabase } from '../../src/coordinator/sqlite/driver.ts';
 import { openEngine } from '../../src/engine/engine.ts';
 import { crc32c, crc32cCombine } from '../../src/kernel.ts';
 import { encodeSegment } from '../../src/produce/segment-format.ts';
@@ -55,6 +65,24 @@ function copy(name: string): { data: string; objects: string[] } {
 }
 
 describe('shoal doctor', () => {
+  it('migrates nothing and makes nothing', () => {
+    const { data } = copy('older');
+    const database = new SqlDatabase(join(data, 'coordinator.db'));
+    database.exec('PRAGMA user_version = 2');
+    database.close();
+    const run = doctor(data);
+    expect(run.status).toBe(1);
+    expect(run.stderr).toMatch(/has schema version 2; a broker of this Shoal brings it to \d+ when it starts/);
+    const left = new SqlDatabase(join(data, 'coordinator.db'));
+    expect(left.sql('PRAGMA user_version').get()).toEqual({ user_version: 2n });
+    left.close();
+    const nowhere = join(folder, 'nowhere');
+    expect(doctor(nowhere, '--coordinator', join(data, 'coordinator.db')).stderr).toContain(
+      `${nowhere} is no data folder; name the one of your broker with --data`,
+    );
+    expect(existsSync(nowhere)).toBe(false);
+  });
+
   it('finds no fault in what an engine wrote, and says what is held', () => {
     const run = doctor(sound, '--json');
     expect(run).toMatchObject({ status: 0, stderr: '' });

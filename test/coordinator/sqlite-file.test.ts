@@ -114,6 +114,20 @@ describe('SQLite database file', () => {
     await later.close();
   });
 
+  it('is left alone where it may not be migrated: missing, empty, or of an older version', async () => {
+    const look = () => openSqliteCoordinator({ path, mayMigrate: false });
+    await expect(look()).rejects.toThrow(/does not exist/);
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, '');
+    await expect(look()).rejects.toThrow(/is empty; name the file that a broker works on/);
+    await (await open()).close();
+    await (await look()).close();
+    const database = new SqlDatabase(path);
+    database.exec('PRAGMA user_version = 2');
+    database.close();
+    await expect(look()).rejects.toThrow(/has schema version 2; a broker of this Shoal brings it to/);
+  });
+
   it('is refused untouched when it is from the future, another program’s, or no database', async () => {
     await (await open()).close();
     const database = new SqlDatabase(path);

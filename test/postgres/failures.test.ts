@@ -206,6 +206,16 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await expectDense(coordinator, a, results);
   });
 
+  it('leaves a database alone that has no schema yet, or an older one, where it may not migrate', async () => {
+    const looking = { schema: newSchema(), mayMigrate: false };
+    await expect(open(looking)).rejects.toThrow(/no schema "\w+" of Shoal's; name the database that a broker works on/);
+    expect(await server().query(`SELECT 1 FROM pg_namespace WHERE nspname = '${looking.schema}'`)).toEqual([]);
+    await (await open()).close();
+    await (await open({ mayMigrate: false })).close();
+    await server().query(`UPDATE "${schema}".schema_version SET version = 1`);
+    await expect(open({ mayMigrate: false })).rejects.toThrow(/has version 1; a broker of this Shoal brings it to/);
+  });
+
   it('refuses a server that would lose commits, an unusable schema name, and a schema from the future', async () => {
     await expect(open({ schema: 'Bad-Name' })).rejects.toMatchObject({ kind: 'invalid' });
     await open();

@@ -26,8 +26,17 @@ const DROP_FUNCTIONS = `
   END $$;
 `;
 
-/** To be run inside a transaction. @throws CoordinatorError `unavailable` for a schema that is newer than this code; nothing is changed then */
-export async function migrate(client: Queryable, schema: string): Promise<void> {
+export interface MigrationOptions {
+  readonly schema: string;
+  /** Whether a schema that is missing or of an earlier version is made this code's; it is refused otherwise. */
+  readonly mayMigrate: boolean;
+}
+
+/**
+ * To be run inside a transaction.
+ * @throws CoordinatorError `unavailable` for a schema of another version that must be left alone; nothing is changed then
+ */
+export async function migrate(client: Queryable, { schema, mayMigrate }: MigrationOptions): Promise<void> {
   await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 1))', [schema]);
   await useSchema(client, schema);
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version int NOT NULL)');
@@ -35,6 +44,7 @@ export async function migrate(client: Queryable, schema: string): Promise<void> 
   const found = Number(rows[0]?.version ?? 0);
   if (found > MIGRATIONS.length) throw newer(schema, found);
   if (found === MIGRATIONS.length) return;
+  if (!mayMigrate) throw older(schema, found);
   await client.query(`SET LOCAL statement_timeout = ${MIGRATION_TIMEOUT_MS}`);
   for (const text of MIGRATIONS.slice(found)) await client.query({ text, query_timeout: MIGRATION_TIMEOUT_MS });
   await client.query(DROP_FUNCTIONS);
@@ -62,6 +72,15 @@ async function useSchema(client: Queryable, schema: string): Promise<void> {
   if (rows[0]!.foreign) {
     throw new CoordinatorError('unavailable', `schema "${schema}" holds other things than Shoal's; name another`);
   }
+}
+
+function older(schema: string, found: number): CoordinatorError {
+  return new CoordinatorError(
+    'unavailable',
+    found === 0
+      ? `it has no schema "${schema}" of Shoal's; name the database that a broker works on`
+      : `schema "${schema}" has version ${found}; a broker of this Shoal brings it to ${MIGRATIONS.length} when it starts`,
+  );
 }
 
 function newer(schema: string, found: number): CoordinatorError {

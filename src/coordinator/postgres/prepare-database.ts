@@ -2,7 +2,7 @@
 import type { Uuid } from '../../common/uuid.ts';
 import { CoordinatorError } from '../diskless-coordinator.ts';
 import type { Connections, Queryable } from './connections.ts';
-import { migrate } from './migrations.ts';
+import { type MigrationOptions, migrate } from './migrations.ts';
 
 /** Below 13 there is no xid8, which the change feed reads by. */
 const OLDEST_VERSION = 130_000;
@@ -32,12 +32,11 @@ async function checkServer(client: Queryable): Promise<void> {
 /** @throws CoordinatorError */
 export async function prepareDatabase(
   connections: Connections,
-  schema: string,
-  clusterIdIfNew: Uuid,
+  { clusterIdIfNew, ...options }: MigrationOptions & { readonly clusterIdIfNew: Uuid },
 ): Promise<{ readonly clusterId: Uuid; readonly changeNumber: number }> {
   return connections.transaction(async (client) => {
     await checkServer(client);
-    await migrate(client, schema);
+    await migrate(client, options);
     await client.query('INSERT INTO cluster SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM cluster)', [clusterIdIfNew]);
     const { rows } = await client.query(
       `SELECT cluster_id, coalesce(pg_sequence_last_value(pg_get_serial_sequence('changes', 'change_number')), 0) AS number

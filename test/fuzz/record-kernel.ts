@@ -97,6 +97,7 @@ class Fuzzer {
   }
 
   #compare(batch: Buffer, options: ValidationOptions, verdict: BatchVerdict): void {
+    if (this.#test.outgrew(batch, options, verdict)) return;
     const expected = validateRecordBatch(batch, options, this.#parts);
     const { error, recordIndex, maxTimestamp, offsetOfMaxTimestampDelta } = verdict;
     const own = {

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import * as zstd from '@bokuweb/zstd-wasm';
 import crc32c from 'crc-32/crc32c.js';
 import * as lz4 from 'lz4-napi';
+import { Errors } from '../../src/common/errors.ts';
 import { type BatchVerdict, validateBatch } from '../../src/record/batch-validator.ts';
 import type { OracleParts } from '../../src/record/record-batch.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../../src/record/record-kernel.ts';
@@ -44,6 +45,16 @@ export class TestKernel {
   validate(records: Uint8Array, options: Partial<ValidationOptions> = {}, shift = 0): BatchVerdict {
     const placed = this.place(records, shift);
     return validateBatch(this.kernel, placed.byteOffset, placed.length, { ...KAFKA_DEFAULTS, ...options });
+  }
+
+  /**
+   * Whether a batch was refused because, repaired and compressed again, it is beyond the topic's limit. The oracle, which
+   * does not compress, cannot tell.
+   */
+  outgrew(records: Uint8Array, options: ValidationOptions, verdict: BatchVerdict): boolean {
+    if (verdict.error !== Errors.MESSAGE_TOO_LARGE) return false;
+    const { rebuilt } = this.validate(records, { ...options, maxMessageBytes: KAFKA_DEFAULTS.maxMessageBytes });
+    return rebuilt !== undefined && rebuilt.length > options.maxMessageBytes;
   }
 
   /** The batch that a verdict says is to be stored. */

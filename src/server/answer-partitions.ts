@@ -1,11 +1,13 @@
 /** Requests about partitions: asks once for all that can be asked for, and puts the answers back into request order. */
 import { ApiError } from '../common/errors.ts';
 
+/** What to ask for a partition, or its answer where there is nothing to ask. */
+export type PartitionLook<Q, A> = { readonly ask: Q } | { readonly answer: A };
+
 export interface PartitionQuestions<T, P, Q, R, A> {
   readonly topics: readonly T[];
   readonly partitionsOf: (topic: T) => readonly P[];
-  /** What to ask for a partition, or its answer where there is nothing to ask. */
-  readonly look: (topic: T, partition: P) => { readonly ask: Q } | { readonly answer: A };
+  readonly look: (topic: T, partition: P) => PartitionLook<Q, A>;
   /** Result i belongs to question i. Not called without questions. */
   readonly ask: (questions: readonly Q[]) => Promise<readonly R[]>;
   readonly answer: (partition: P, result: R) => A;

@@ -1,11 +1,11 @@
 /** DeleteRecords: moves log start offsets, also into the middle of a batch. */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
-import type { DeleteRecordsRequest, DeleteRecordsResult } from '../../coordinator/diskless-coordinator.ts';
+import type { DeleteRecordsRequest } from '../../coordinator/diskless-coordinator.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { deleteRecords } from '../../protocol/messages/delete-records.ts';
 import { withinTimeout } from '../admin-timeout.ts';
-import { answerPartitions, refuseTooMany } from '../answer-partitions.ts';
+import { answerPartitions, type PartitionLook, refuseTooMany } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 
@@ -20,7 +20,7 @@ export function deleteRecordsHandler(broker: Broker): ApiHandler {
     async handle({ topics, timeoutMs }) {
       const index = await broker.topics.view();
       refuseTooMany(topics.map(({ partitions }) => partitions));
-      const answers = await answerPartitions<Topic, Partition, DeleteRecordsRequest, DeleteRecordsResult, Answer>({
+      const answers = await answerPartitions({
         topics,
         partitionsOf: ({ partitions }) => partitions,
         look: ({ name }, partition) => look(index, name, partition),
@@ -39,7 +39,7 @@ export function deleteRecordsHandler(broker: Broker): ApiHandler {
   });
 }
 
-function look(index: TopicIndex, name: string, partition: Partition) {
+function look(index: TopicIndex, name: string, partition: Partition): PartitionLook<DeleteRecordsRequest, Answer> {
   const topicIdPartition = index.partition(index.byName(name), partition.partitionIndex);
   return topicIdPartition
     ? { ask: { topicIdPartition, beforeOffset: partition.offset } }

@@ -4,13 +4,12 @@ import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { ProducerStateDescription } from '../../coordinator/diskless-coordinator.ts';
 import { answered } from '../../engine/coordinator-failure.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
-import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
+import type { ResponseOf } from '../../protocol/api.ts';
 import { describeProducers } from '../../protocol/messages/describe-producers.ts';
-import { answerPartitions, refuseTooMany } from '../answer-partitions.ts';
+import { answerPartitions, type PartitionLook, refuseTooMany } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 
-type Topic = RequestOf<typeof describeProducers>['topics'][number];
 type Answer = ResponseOf<typeof describeProducers>['topics'][number]['partitions'][number];
 
 /** What Kafka has for a producer that is in no transaction. */
@@ -23,7 +22,7 @@ export function describeProducersHandler(broker: Broker): ApiHandler {
     async handle({ topics }) {
       const index = await broker.topics.view();
       refuseTooMany(topics.map(({ partitionIndexes }) => partitionIndexes));
-      const answers = await answerPartitions<Topic, number, TopicIdPartition, ProducerStateDescription[], Answer>({
+      const answers = await answerPartitions({
         topics,
         partitionsOf: ({ partitionIndexes }) => partitionIndexes,
         look: ({ name }, partition) => look(index, name, partition),
@@ -46,7 +45,7 @@ export function describeProducersHandler(broker: Broker): ApiHandler {
   });
 }
 
-function look(index: TopicIndex, name: string, partition: number) {
+function look(index: TopicIndex, name: string, partition: number): PartitionLook<TopicIdPartition, Answer> {
   const topicIdPartition = index.partition(index.byName(name), partition);
   return topicIdPartition
     ? { ask: topicIdPartition }

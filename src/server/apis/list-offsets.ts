@@ -5,7 +5,7 @@ import type { ListOffsetsPartition, ListOffsetsPartitionResult } from '../../eng
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { listOffsets } from '../../protocol/messages/list-offsets.ts';
-import { answerPartitions } from '../answer-partitions.ts';
+import { answerPartitions, type PartitionLook } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 import { checkLeaderEpoch } from '../leader-epoch.ts';
@@ -35,13 +35,7 @@ export function listOffsetsHandler(broker: Broker): ApiHandler {
       const index = await broker.topics.view();
       const keys = topics.flatMap(({ name, partitions }) => partitions.map((partition) => keyOf(name, partition)));
       const twice = standingTwice(keys);
-      const answers = await answerPartitions<
-        Topic,
-        Partition,
-        ListOffsetsPartition,
-        ListOffsetsPartitionResult,
-        Answer
-      >({
+      const answers = await answerPartitions({
         topics,
         partitionsOf: ({ partitions }) => partitions,
         // Each of the answers of a partition that stands twice is an error, as in Kafka.
@@ -68,7 +62,12 @@ function keyOf(name: string, { partitionIndex }: Partition): string {
   return `${name}-${partitionIndex}`;
 }
 
-function look(index: TopicIndex, name: string, partition: Partition, apiVersion: number) {
+function look(
+  index: TopicIndex,
+  name: string,
+  partition: Partition,
+  apiVersion: number,
+): PartitionLook<ListOffsetsPartition, Answer> {
   const { partitionIndex, timestamp, currentLeaderEpoch } = partition;
   const topicIdPartition = index.partition(index.byName(name), partitionIndex);
   if (!topicIdPartition) return { answer: failed(partition, Errors.UNKNOWN_TOPIC_OR_PARTITION) };

@@ -3,11 +3,11 @@
  * Nothing is ever truncated here and every log has one epoch, which ends at the high watermark.
  */
 import { type ErrorCode, Errors } from '../../common/errors.ts';
-import type { ListOffsetsPartition, ListOffsetsPartitionResult } from '../../engine/diskless-engine.ts';
+import type { ListOffsetsPartition } from '../../engine/diskless-engine.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
 import { offsetForLeaderEpoch } from '../../protocol/messages/offset-for-leader-epoch.ts';
-import { answerPartitions } from '../answer-partitions.ts';
+import { answerPartitions, type PartitionLook } from '../answer-partitions.ts';
 import { type ApiHandler, apiHandler } from '../api-handler.ts';
 import type { Broker } from '../broker.ts';
 import { checkLeaderEpoch, LEADER_EPOCH } from '../leader-epoch.ts';
@@ -24,13 +24,7 @@ export function offsetForLeaderEpochHandler(broker: Broker): ApiHandler {
 
     async handle({ topics }) {
       const index = await broker.topics.view();
-      const answers = await answerPartitions<
-        Topic,
-        Partition,
-        ListOffsetsPartition,
-        ListOffsetsPartitionResult,
-        Answer
-      >({
+      const answers = await answerPartitions({
         topics,
         partitionsOf: ({ partitions }) => partitions,
         look: ({ topic }, partition) => look(index, topic, partition),
@@ -49,7 +43,11 @@ export function offsetForLeaderEpochHandler(broker: Broker): ApiHandler {
   });
 }
 
-function look(index: TopicIndex, topic: string, { partition, currentLeaderEpoch, leaderEpoch }: Partition) {
+function look(
+  index: TopicIndex,
+  topic: string,
+  { partition, currentLeaderEpoch, leaderEpoch }: Partition,
+): PartitionLook<ListOffsetsPartition, Answer> {
   const topicIdPartition = index.partition(index.byName(topic), partition);
   if (!topicIdPartition) return { answer: { partition, errorCode: Errors.UNKNOWN_TOPIC_OR_PARTITION } };
   const errorCode = checkLeaderEpoch(currentLeaderEpoch);

@@ -40,7 +40,8 @@ const NOTHING = {
   crc: 0,
 } as const;
 
-function refuse(error: keyof typeof Errors, message: string, recordIndex = -1): BatchVerdict {
+/** The verdict over a batch that is not to be stored. */
+export function refuse(error: keyof typeof Errors, message: string, recordIndex = -1): BatchVerdict {
   const where = recordIndex < 0 ? '' : `record ${recordIndex}: `;
   return { ...NOTHING, error: Errors[error], message: `${where}${message}`, recordIndex };
 }

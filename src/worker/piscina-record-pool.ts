@@ -10,7 +10,7 @@ import { ApiError, Errors } from '../common/errors.ts';
 import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import { systemTime, type Time } from '../common/time.ts';
-import type { BatchVerdict } from '../record/batch-validator.ts';
+import { type BatchVerdict, refuse } from '../record/batch-validator.ts';
 import { ATTRIBUTES, RECORD_COUNT, RECORDS } from '../record/kernel-layout.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
 import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
@@ -219,19 +219,5 @@ const reasonOf = (result: RecordTaskResult): string => (result.kind === 'failed'
 
 /** What a producer is told when the kernel itself failed over its bytes. Never UNKNOWN_SERVER_ERROR. */
 function undecided(result: RecordTaskResult): ValidatedBatch {
-  return {
-    error: Errors.CORRUPT_MESSAGE,
-    message: `the batch cannot be read: ${reasonOf(result)}`,
-    recordIndex: -1,
-    bytes: new Uint8Array(0),
-    attributes: 0,
-    lastOffsetDelta: -1,
-    recordCount: 0,
-    maxTimestamp: -1n,
-    offsetOfMaxTimestampDelta: -1,
-    producerId: -1n,
-    producerEpoch: -1,
-    baseSequence: -1,
-    crc: 0,
-  };
+  return batchOf(refuse('CORRUPT_MESSAGE', `the batch cannot be read: ${reasonOf(result)}`), new Uint8Array(0));
 }

@@ -1,8 +1,7 @@
 /** Hand-overs come out of the other thread's clone as they went in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Errors } from '../../src/common/errors.ts';
-import { type BatchVerdict, soundVerdict } from '../../src/record/batch-validator.ts';
+import { refuse, soundVerdict } from '../../src/record/batch-validator.ts';
 import { RECORDS } from '../../src/record/kernel-layout.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
@@ -31,22 +30,7 @@ const task: fc.Arbitrary<RecordTask> = fc.oneof(
   }),
 );
 
-const refusal: BatchVerdict = {
-  error: Errors.INVALID_RECORD,
-  message: 'record 3: no',
-  recordIndex: 3,
-  sizeBytes: 0,
-  rebuilt: undefined,
-  attributes: 0,
-  lastOffsetDelta: -1,
-  recordCount: 0,
-  maxTimestamp: -1n,
-  offsetOfMaxTimestampDelta: -1,
-  producerId: -1n,
-  producerEpoch: -1,
-  baseSequence: -1,
-  crc: 0,
-};
+const refusal = refuse('INVALID_RECORD', 'no', 3);
 
 /** One task and what it comes to, given that a header of random bytes lies at its address. */
 const outcome: fc.Arbitrary<(view: DataView, address: number) => RecordTaskResult> = fc.oneof(

@@ -37,14 +37,12 @@ type Answer = { readonly chunks: readonly Uint8Array[] } | { readonly closeReaso
 interface Entry extends QueueEntry<Answer> {
   /** Undefined for what could not be read: its answer is there from the start. */
   readonly request: ParsedRequest | undefined;
-  readonly frame: Uint8Array;
-  /** Bytes of the frame, held until the request was worked on. */
-  readonly bytes: number;
+  /** Held until the request was worked on; undefined when already its size was wrong. */
+  readonly frame: Uint8Array | undefined;
   readonly afterWrite: (() => void)[];
 }
 
 const FRAME_SIZE_BYTES = 4;
-const NO_FRAME = new Uint8Array(0);
 /** How long a client may take to close its side after ours was; cut off then. */
 const LINGER_MS = 1_000;
 
@@ -77,7 +75,7 @@ export class Connection implements MemoryHolder {
   drain(): void {
     if (this.#gone.signal.aborted) return;
     this.#closing = true;
-    for (const entry of this.#queue.dropWaiting()) this.#release(entry.bytes);
+    for (const entry of this.#queue.dropWaiting()) this.#release(bytesOf(entry));
     this.#gone.abort(new CloseConnectionError('the broker is shutting down'));
     this.#pump();
   }
@@ -142,13 +140,11 @@ export class Connection implements MemoryHolder {
       if (!frame) return undefined;
       const request = this.#options.apis.parse(frame);
       this.#clientId = request.header.clientId ?? '';
-      const bytes = frame.byteLength + FRAME_SIZE_BYTES;
-      return { overlaps: request.overlaps, answer: undefined, request, frame, bytes, afterWrite: [] };
+      return { overlaps: request.overlaps, answer: undefined, request, frame, afterWrite: [] };
     } catch (error) {
       this.#closing = true;
       const answer = { closeReason: this.#refusal(error) };
-      const bytes = frame ? frame.byteLength + FRAME_SIZE_BYTES : 0;
-      return { overlaps: false, answer, request: undefined, frame: frame ?? NO_FRAME, bytes, afterWrite: [] };
+      return { overlaps: false, answer, request: undefined, frame, afterWrite: [] };
     }
   }
 
@@ -161,15 +157,16 @@ export class Connection implements MemoryHolder {
   #start(entry: Entry): void {
     const { request } = entry;
     if (!request) {
-      this.#release(entry.bytes);
+      this.#release(bytesOf(entry));
       return;
     }
-    this.#options.memory.work(this, entry.bytes);
+    const bytes = bytesOf(entry);
+    this.#options.memory.work(this, bytes);
     void this.#run(request, entry).then((answer) => {
-      this.#heldBytes -= entry.bytes;
-      this.#options.memory.worked(entry.bytes);
+      this.#heldBytes -= bytes;
+      this.#options.memory.worked(bytes);
       // Produce alone brings large frames, and has copied their records by now. Other handlers may keep views of theirs.
-      if (entry.overlaps) this.#options.frames.giveBack(entry.frame);
+      if (entry.overlaps) this.#options.frames.giveBack(entry.frame!);
       entry.answer = answer;
       if (this.#socket.destroyed) finish(entry);
       else this.#pump();
@@ -285,7 +282,7 @@ export class Connection implements MemoryHolder {
     this.#closing = true;
     this.#gone.abort(new CloseConnectionError('the client is gone'));
     this.#options.memory.leave(this);
-    const unread = this.#queue.dropWaiting().reduce((sum, { bytes }) => sum + bytes, this.#decoder.bufferedBytes);
+    const unread = this.#queue.dropWaiting().reduce((sum, entry) => sum + bytesOf(entry), this.#decoder.bufferedBytes);
     this.#release(unread);
     // The socket is closed, so nothing reads these bytes any more. What still runs gives back when it is done.
     for (const entry of this.#queue.unwritten) if (entry.answer) finish(entry);
@@ -300,6 +297,11 @@ export class Connection implements MemoryHolder {
   #log(level: 'debug' | 'info', reason: string): void {
     this.#options.logger[level]({ ...this.#peer(), reason }, `connection ${this.#options.id}: ${reason}`);
   }
+}
+
+/** What a request holds of the broker's memory. */
+function bytesOf({ frame }: Entry): number {
+  return frame ? frame.byteLength + FRAME_SIZE_BYTES : 0;
 }
 
 /** Gives back what an answer borrowed, once. */

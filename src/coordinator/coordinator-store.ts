@@ -108,7 +108,10 @@ export interface CoordinatorSettings {
 
 /** Of coordinators over a database. */
 export interface DatabaseSettings extends CoordinatorSettings {
-  /** Whether a database that is new or of an earlier version is brought to this one's; it is refused otherwise. @default true */
+  /**
+   * Whether a database that is new or of an earlier version is brought to this one's; it is refused otherwise.
+   * @default true
+   */
   readonly mayMigrate?: boolean;
 }
 

@@ -23,15 +23,12 @@ export const MAX_SEGMENT_AGE_MS = 24 * HOUR_MS;
 /** The least age at which tombstones may be forgotten. */
 export const MIN_TOMBSTONE_AGE_MS = 72 * HOUR_MS;
 
+/** Whether a segment is so old that only what is known of its key answers a commit. */
 export function isOldSegment({ createdMs }: CommitFileRequest, nowMs: number): boolean {
   return nowMs - createdMs >= MAX_SEGMENT_AGE_MS;
 }
 
-/** For a commit of a key that is not known. @throws CoordinatorError `abandoned` */
-export function refuseOldSegment(request: CommitFileRequest, nowMs: number): void {
-  if (isOldSegment(request, nowMs)) throw tooOld(request.objectKey);
-}
-
+/** The answer `abandoned` to an old segment of a key that is not known. */
 export function tooOld(objectKey: string): CoordinatorError {
   return new CoordinatorError(
     'abandoned',

@@ -33,7 +33,7 @@ import { answerListOffsets, UNKNOWN_LOG } from '../list-offsets.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS, describeProducers } from '../producer-state.ts';
 import { breaches, PARTITIONS_PER_RETENTION_STEP, producerIdExpirationMs, retentionLimits } from '../retention.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
-import { refuseOldSegment } from '../tombstones.ts';
+import { isOldSegment, tooOld } from '../tombstones.ts';
 import { applyConfigChanges, validateBlockSize, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import { InMemoryFiles } from './in-memory-files.ts';
@@ -89,7 +89,7 @@ export class InMemoryStore implements CoordinatorStore {
     const earlier = this.#files.earlierResult(request);
     if (earlier) return earlier;
     const nowMs = this.#nowMs();
-    refuseOldSegment(request, nowMs);
+    if (isOldSegment(request, nowMs)) throw tooOld(request.objectKey);
     const { results, logs } = assignOffsets(request.batches, {
       nowMs: BigInt(nowMs),
       maxCoordinateBytes: this.#settings.maxCoordinateBytes,

@@ -1,6 +1,6 @@
 /**
- * The one importer of SQLite: `node:sqlite` where the running Node has a usable one, else `@photostructure/sqlite`, which has the
- * same API. Integers are always read as BigInt, since offsets exceed what a number holds. Runs in the SQLite worker.
+ * The one importer of SQLite: `node:sqlite` where the running Node has a usable one, else `@photostructure/sqlite`, which
+ * has the same API. Integers are always read as BigInt, since offsets exceed what a number holds. Runs in the SQLite worker.
  */
 import { createRequire } from 'node:module';
 

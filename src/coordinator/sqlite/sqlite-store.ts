@@ -33,7 +33,7 @@ import { answerListOffsets, UNKNOWN_LOG } from '../list-offsets.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS, describeProducers } from '../producer-state.ts';
 import { producerIdExpirationMs, retentionLimits } from '../retention.ts';
 import type { SharePartitionKey, SharePartitionState, ShareStateWrite } from '../share-state-store.ts';
-import { isOldSegment, refuseOldSegment } from '../tombstones.ts';
+import { isOldSegment, tooOld } from '../tombstones.ts';
 import { applyConfigChanges, validatePartitionCount } from '../topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from '../topic-store.ts';
 import { CoordinateTable } from './coordinate-table.ts';
@@ -125,9 +125,11 @@ export class SqliteStore implements CoordinatorStore {
   commitFile(request: CommitFileRequest): CommitFileResult {
     const nowMs = this.#nowMs();
     // Nearly all keys are new: whether this one is shows when its row is inserted, unless it must not be.
-    const earlier = isOldSegment(request, nowMs) ? this.#files.earlierResult(request) : undefined;
-    if (earlier) return earlier;
-    refuseOldSegment(request, nowMs);
+    if (isOldSegment(request, nowMs)) {
+      const earlier = this.#files.earlierResult(request);
+      if (earlier) return earlier;
+      throw tooOld(request.objectKey);
+    }
     const expirationMs = this.#producerIdExpirationMs();
     const { results, logs } = assignOffsets(request.batches, {
       nowMs: BigInt(nowMs),

@@ -1,8 +1,11 @@
-/** Keeps a broker from segments that its coordinator knows nothing of: an hour later it would delete them as never committed. */
-import { defaultEngineSettings } from '../engine/settings.ts';
+/**
+ * Keeps a broker from segments that its coordinator knows nothing of: an hour later it would delete them as never
+ * committed.
+ */
 import { StorageError } from '../storage/object-storage.ts';
 import { CliError } from './command.ts';
 import type { Components } from './components.ts';
+import { SEGMENTS } from './lost-segments.ts';
 
 /** One upload that died with its broker must not look like another cluster's. */
 const OBJECTS_LOOKED_AT = 100;
@@ -25,10 +28,12 @@ export async function refuseForeignSegments({ coordinator, objectStorage }: Comp
 }
 
 async function firstObjects(objectStorage: Components['objectStorage']): Promise<string[]> {
-  const prefix = `${defaultEngineSettings.objectKeyPrefix}/`;
   const keys: string[] = [];
   try {
-    for await (const { key } of objectStorage.list({ prefix, signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })) {
+    for await (const { key } of objectStorage.list({
+      prefix: SEGMENTS,
+      signal: AbortSignal.timeout(LOOK_TIMEOUT_MS),
+    })) {
       if (keys.push(key) === OBJECTS_LOOKED_AT) break;
     }
   } catch (error) {

@@ -8,6 +8,9 @@ import { defaultEngineSettings } from '../engine/settings.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { CliError } from './command.ts';
 
+/** What the keys of all segments begin with. */
+export const SEGMENTS = `${defaultEngineSettings.objectKeyPrefix}/`;
+
 type Log = Pick<DisklessCoordinator, 'description' | 'listTopics' | 'listOffsets'>;
 
 const PARTITIONS_PER_LOOK = 1_000;
@@ -41,7 +44,7 @@ async function holdsFiles(folder: string): Promise<boolean> {
 }
 
 async function holdsObjects(storage: ObjectStorage): Promise<boolean> {
-  for await (const _ of storage.list({ prefix: `${defaultEngineSettings.objectKeyPrefix}/` })) return true;
+  for await (const _ of storage.list({ prefix: SEGMENTS })) return true;
   return false;
 }
 

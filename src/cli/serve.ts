@@ -165,7 +165,10 @@ function abort(): void {
 /** What waits for standard error at most, characters; newer lines are dropped then. */
 const LOG_BACKLOG = 1024 * 1024;
 
-/** Lines that cannot be written, because the log's disk is full, wait for the next ones; a broker does not end with its log. */
+/**
+ * Lines that cannot be written, because the log's disk is full, wait for the next ones; a broker does not end with its
+ * log.
+ */
 function openLog(level: string): Logger {
   const destination = pino.destination({ fd: 2, sync: true, maxLength: LOG_BACKLOG });
   destination.on('error', () => {});

@@ -1,6 +1,7 @@
 /** Creating and deleting topics, listing offsets and deleting records through the engine. */
 import { describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
+import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import { ZERO_UUID } from '../../src/common/uuid.ts';
 import { CoordinatorError, ListOffsetsTimestamp } from '../../src/coordinator/diskless-coordinator.ts';
 import { batchOf, EngineFixture, valuesOf } from '../support/engine-fixture.ts';
@@ -64,6 +65,12 @@ describe('deleting topics', () => {
   });
 });
 
+/** What ListOffsets answers: error, offset, timestamp. */
+async function offsetAt({ engine }: EngineFixture, topicIdPartition: TopicIdPartition, timestamp: bigint) {
+  const [result] = await engine.listOffsets([{ topicIdPartition, timestamp }]);
+  return [result!.error, result!.offset, result!.timestamp];
+}
+
 describe('offsets', () => {
   it('are found by time, exact to the record', async () => {
     const fixture = await EngineFixture.open();
@@ -71,10 +78,7 @@ describe('offsets', () => {
     const at = (timestampDelta: number) => ({ value: `${timestampDelta}`, timestampDelta });
     await fixture.append(topicIdPartition, { records: [at(0), at(50), at(20)], baseTimestamp: 1_000n });
     await fixture.append(topicIdPartition, { records: [at(100), at(60), at(200)], baseTimestamp: 1_000n });
-    const ask = async (timestamp: bigint) => {
-      const [result] = await fixture.engine.listOffsets([{ topicIdPartition, timestamp }]);
-      return [result!.error, result!.offset, result!.timestamp];
-    };
+    const ask = (timestamp: bigint) => offsetAt(fixture, topicIdPartition, timestamp);
     expect(await ask(0n)).toEqual([0, 0n, 1_000n]);
     expect(await ask(1_001n)).toEqual([0, 1n, 1_050n]);
     expect(await ask(1_051n)).toEqual([0, 3n, 1_100n]);
@@ -106,10 +110,7 @@ describe('offsets', () => {
     await fixture.append(topicIdPartition, { records: records(5, 30), baseTimestamp: 1_000n });
     await fixture.append(topicIdPartition, { records: records(40, 90, 80), baseTimestamp: 1_000n });
     await fixture.engine.deleteRecords([{ topicIdPartition, beforeOffset: 1n }]);
-    const ask = async (timestamp: bigint) => {
-      const [result] = await fixture.engine.listOffsets([{ topicIdPartition, timestamp }]);
-      return [result!.error, result!.offset, result!.timestamp];
-    };
+    const ask = (timestamp: bigint) => offsetAt(fixture, topicIdPartition, timestamp);
     expect(await ask(1_010n)).toEqual([0, 2n, 1_010n]);
     expect(await ask(1_011n)).toEqual([0, 4n, 1_030n]);
     expect(await ask(1_031n)).toEqual([0, 5n, 1_040n]);

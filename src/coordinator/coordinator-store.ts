@@ -101,7 +101,8 @@ export interface CoordinatorSettings {
   readonly maxCoordinateBytes?: number;
   /**
    * How long a producer may be idle before it counts as never seen; `producer.id.expiration.ms` of the scope `broker`
-   * goes before it. @default 24 hours, as in Kafka
+   * goes before it. Counted on the coordinator's clock; should that be set back to before a producer expired, the producer
+   * is known again unless the store has dropped its state meanwhile. @default 24 hours, as in Kafka
    */
   readonly producerIdExpirationMs?: number;
 }

@@ -7,14 +7,14 @@ import { expect, it } from 'vitest';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from './fixture.ts';
-import { HistoryRunner, history, type Reopenable } from './history.ts';
+import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from './history.ts';
 
 const RUNS = Number(process.env.SHOAL_HISTORIES ?? 6);
 
 it('SQLite agrees with memory on random histories', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shoal-histories-'));
   const time = new SettableTime();
-  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: 100 };
+  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: PRODUCER_ID_EXPIRATION_MS };
   const open = () => openSqliteCoordinator({ ...settings, path: join(folder, 'coordinator.db') });
   const memory = { current: new InMemoryDisklessCoordinator(settings), reopen: async () => {} };
   const sqlite: Reopenable = {

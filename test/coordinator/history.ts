@@ -20,6 +20,8 @@ const TOPICS = 3;
 const PARTITIONS = 2;
 const PRODUCERS = 3;
 const MAX_INT32 = 2_147_483_647;
+/** Of the coordinators that play histories: short, so that producers do expire in one. */
+export const PRODUCER_ID_EXPIRATION_MS = 100;
 
 interface BatchPlan {
   readonly topic: number;
@@ -119,6 +121,8 @@ export class HistoryRunner {
   readonly #committed: CommitFileRequest[] = [];
   /** What each producer of a partition sent last: epoch, next sequence, and its last batch. */
   readonly #producers = new Map<string, { epoch: number; next: number; last: [sequence: number, records: number] }>();
+  /** When idempotent batches were sent. */
+  readonly #sentMs: number[] = [];
   readonly #heard: CoordinatorChange[][];
   readonly #unsubscribe: (() => void)[] = [];
   /** Batches accepted, and faults of every kind provoked: a history that does nothing proves nothing. */
@@ -210,7 +214,7 @@ export class HistoryRunner {
         await this.#all((c) => c.forgetFiles({ olderThanMs: MIN_TOMBSTONE_AGE_MS, limit: 1_000 }));
         break;
       case 'wait':
-        this.#time.ms += one.ms;
+        this.#wait(one.ms);
         break;
       case 'recreate-topic': {
         const [topicId] = this.#topics.splice(one.topic, 1, newUuid());
@@ -239,9 +243,20 @@ export class HistoryRunner {
     await this.#observe();
   }
 
+  /**
+   * Back too, as clocks are corrected, but not to before a producer had expired: whether one that had is known again then,
+   * the contract leaves open (`producerIdExpirationMs`).
+   */
+  #wait(ms: number): void {
+    const { ms: now } = this.#time;
+    const expired = this.#sentMs.filter((sentMs) => now - sentMs >= PRODUCER_ID_EXPIRATION_MS);
+    this.#time.ms = Math.max(now + ms, ...expired.map((sentMs) => sentMs + PRODUCER_ID_EXPIRATION_MS));
+  }
+
   #sequence(of: TopicIdPartition, records: number, { id, how }: NonNullable<BatchPlan['producer']>) {
     const key = `${of.topicId}-${of.partition}-${id}`;
     const start = id === 0 ? MAX_INT32 - 9 : 0;
+    this.#sentMs.push(this.#time.ms);
     const known = this.#producers.get(key) ?? { epoch: 3, next: start, last: [start, records] };
     const producerId = BigInt(1_000 + id);
     if (how === 'again') {

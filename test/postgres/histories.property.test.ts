@@ -9,7 +9,7 @@ import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-dis
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from '../coordinator/fixture.ts';
-import { HistoryRunner, history, type Reopenable } from '../coordinator/history.ts';
+import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from '../coordinator/history.ts';
 import { newSchema, usePostgres } from './postgres-harness.ts';
 
 const RUNS = Number(process.env.SHOAL_HISTORIES ?? 15);
@@ -29,7 +29,7 @@ async function reopenable(open: () => Promise<DisklessCoordinator>): Promise<Reo
 it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shoal-histories-'));
   const time = new SettableTime();
-  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: 100 };
+  const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: PRODUCER_ID_EXPIRATION_MS };
   const schema = newSchema();
   const memory = { current: new InMemoryDisklessCoordinator(settings), reopen: async () => {} };
   const sqlite = await reopenable(() => openSqliteCoordinator({ ...settings, path: join(folder, 'c.db') }));

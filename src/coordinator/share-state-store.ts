@@ -46,7 +46,8 @@ export interface ShareStateStore {
   /**
    * Replaces states, each by itself, guarded by what the writer saw: with `expected` undefined the key must not exist,
    * else its stored epochs must equal `expected`'s. NONE, FENCED_STATE_EPOCH (state epoch differs), FENCED_LEADER_EPOCH
-   * (leader epoch differs). `state` undefined deletes.
+   * (leader epoch differs). `state` undefined deletes; any other is refused with UNKNOWN_TOPIC_OR_PARTITION where the
+   * partition is gone, since nobody would delete it any more.
    */
   writeShareStates(writes: readonly ShareStateWrite[]): Promise<{ readonly error: ErrorCode }[]>;
 

@@ -169,7 +169,8 @@ export class SharePartitions {
     let read = await persister.takeOver({ groupId, topicIdPartition });
     if (read.error === Errors.INVALID_REQUEST) {
       // Nobody initialised the state (an embedder without a group coordinator): start as a new group does.
-      await persister.initializeNew({ groupId, topicIdPartition }, 0, -1);
+      const made = await persister.initializeNew({ groupId, topicIdPartition }, 0, -1);
+      if (made !== Errors.NONE) return { error: asSeenByConsumers(made) };
       read = await persister.takeOver({ groupId, topicIdPartition });
     }
     if (!read.state) return { error: asSeenByConsumers(read.error) };

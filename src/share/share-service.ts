@@ -26,7 +26,12 @@ import type {
   SharePartitionRequest,
 } from './share-fetch-request.ts';
 import type { SharePartitionConfig } from './share-partition.ts';
-import { type LedPartition, SharePartitions, type SharePartitionsOptions } from './share-partitions.ts';
+import {
+  type LedPartition,
+  type LoadResult,
+  SharePartitions,
+  type SharePartitionsOptions,
+} from './share-partitions.ts';
 import { type ShareLogReader, ShareRead } from './share-read.ts';
 import { type ShareSession, ShareSessionEpoch, ShareSessions } from './share-session.ts';
 
@@ -204,10 +209,11 @@ export class ShareService {
       if (this.#closed || signal?.aborted) return empty;
       const isLast = time.monotonicMs() >= deadlineMs;
       // Loaded first, since only a partition that is here can be watched; one that is dropped after that wakes.
-      await Promise.all(keys.map((key) => this.partitions.load(request.groupId, parsePartitionKey(key))));
+      const loads = keys.map((key) => this.partitions.load(request.groupId, parsePartitionKey(key)));
+      const loaded = await Promise.all(loads);
       const change = this.#nextChange(request.groupId, keys, deadlineMs, signal);
       try {
-        const fetched = await this.#attempt(request, keys, isLast ? 0 : request.minBytes, change.wake);
+        const fetched = await this.#attempt(request, keys, loaded, isLast ? 0 : request.minBytes, change.wake);
         if (fetched) {
           const withData = [...fetched.data].filter(([, data]) => data && data.acquiredRecords.length > 0);
           this.#sessions.demote(
@@ -244,17 +250,22 @@ export class ShareService {
     return { happened, wake, stop };
   }
 
-  /** One look at all partitions; undefined when there is nothing to answer yet. */
+  /** One look at all partitions, loaded just now; undefined when there is nothing to answer yet. */
   async #attempt(
     request: ShareFetchRequest,
     keys: readonly PartitionKey[],
+    loaded: readonly LoadResult[],
     minBytes: number,
     wake: () => void,
   ): Promise<Fetched | undefined> {
     const data: Fetched['data'] = new Map();
     const locked: LedPartition[] = [];
-    for (const key of keys) {
-      const { error, led } = await this.partitions.load(request.groupId, parsePartitionKey(key));
+    for (const [index, key] of keys.entries()) {
+      const failed = loaded[index]!.error !== Errors.NONE;
+      // One that was dropped while others were loading is loaded anew.
+      const { error, led } = failed
+        ? loaded[index]!
+        : await this.partitions.load(request.groupId, parsePartitionKey(key));
       if (!led) data.set(key, { ...nothing(key), error });
       else if (led.partition.canAcquire() && this.partitions.tryFetchLock(led, wake)) locked.push(led);
     }

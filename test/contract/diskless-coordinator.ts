@@ -1132,8 +1132,18 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await coordinator.listSharePartitions('s')).toEqual([a, b]);
         expect(await write(state(1, 2), undefined)).toBe(Errors.NONE);
         expect(await coordinator.listSharePartitions('s')).toEqual([b]);
+        const missing = { ...key, topicIdPartition: { ...a, partition: 2 } };
+        const create = { expected: undefined, state: state(0, 0) };
+        expect(
+          await coordinator.writeShareStates([
+            { key: missing, ...create },
+            { key, ...create },
+          ]),
+        ).toEqual([{ error: Errors.UNKNOWN_TOPIC_OR_PARTITION }, { error: Errors.NONE }]);
         await coordinator.deleteTopics([a.topicId]);
         expect(await coordinator.readShareStates([other])).toEqual([undefined]);
+        expect(await write(undefined, state(0, 0))).toBe(Errors.UNKNOWN_TOPIC_OR_PARTITION);
+        expect(await coordinator.listSharePartitions('s')).toEqual([]);
       });
     });
 

@@ -184,6 +184,25 @@ describe('share fetches', () => {
     result.release();
   });
 
+  it('ask once for a state that cannot be read, and find it the next time', async () => {
+    let reads = 0;
+    const { fixture, partition, member } = await open({
+      coordinator: (real) => ({
+        readShareStates: async (keys) => {
+          reads += 1;
+          if (reads === 1) throw new Error('the coordinator is away');
+          return real.readShareStates(keys);
+        },
+      }),
+    });
+    await fixture.append(partition, batchOf('a'));
+    const one = member('m1');
+    const refused = await one.fetch([partition], { maxWaitMs: 0 });
+    expect(refused.partitions.map(({ error }) => error)).toEqual([Errors.COORDINATOR_NOT_AVAILABLE]);
+    expect(reads).toBe(1);
+    expect(seen(await one.fetch([partition])).values).toEqual(['a']);
+  });
+
   it('start at the end by default, and remember that start', async () => {
     const { fixture, partition } = await open();
     await fixture.metadata.alterConfigs(`group:${GROUP}`, { 'share.auto.offset.reset': null });

@@ -41,7 +41,7 @@ describe('a schema of version 1', () => {
 
   it('has the version of this code, and its functions only once', async () => {
     const [row] = await query(url(), `SELECT version FROM ${schema}.schema_version`);
-    expect(row!.version).toBe(4);
+    expect(row!.version).toBe(5);
     const functions = await query(
       url(),
       `SELECT proname FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace AND proname = 'commit_file'`,

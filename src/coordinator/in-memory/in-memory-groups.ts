@@ -94,8 +94,9 @@ export class InMemoryGroups {
     return keys.map(({ groupId, topicIdPartition }) => this.#shares.get(groupId, topicIdPartition)?.state);
   }
 
-  writeShareStates(writes: readonly ShareStateWrite[]): Errored[] {
+  writeShareStates(writes: readonly ShareStateWrite[], exists: (of: TopicIdPartition) => boolean): Errored[] {
     return writes.map(({ key: { groupId, topicIdPartition }, expected, state }) => {
+      if (state && !exists(topicIdPartition)) return { error: Errors.UNKNOWN_TOPIC_OR_PARTITION };
       const error = shareWriteError(this.#shares.get(groupId, topicIdPartition)?.state, expected);
       if (error !== Errors.NONE) return { error };
       if (state) this.#shares.set(groupId, { topicIdPartition, state: structuredClone(state) });

@@ -311,7 +311,10 @@ export class InMemoryStore implements CoordinatorStore {
     this.#groups.deleteGroups(groupIds);
   }
   commitOffsets(groupId: string, offsets: readonly CommittedOffset[], fence?: { readonly epoch: number }): Errored[] {
-    return this.#groups.commitOffsets(groupId, offsets, fence, (of) => this.#logs.has(partitionKey(of)));
+    return this.#groups.commitOffsets(groupId, offsets, fence, (of) => this.#exists(of));
+  }
+  #exists(of: TopicIdPartition): boolean {
+    return this.#logs.has(partitionKey(of));
   }
   fetchOffsets(groupId: string, partitions?: readonly TopicIdPartition[]): CommittedOffset[] {
     return this.#groups.fetchOffsets(groupId, partitions);
@@ -323,7 +326,7 @@ export class InMemoryStore implements CoordinatorStore {
     return this.#groups.readShareStates(keys);
   }
   writeShareStates(writes: readonly ShareStateWrite[]): Errored[] {
-    return this.#groups.writeShareStates(writes);
+    return this.#groups.writeShareStates(writes, (of) => this.#exists(of));
   }
   listSharePartitions(groupId: string): TopicIdPartition[] {
     return this.#groups.listSharePartitions(groupId);

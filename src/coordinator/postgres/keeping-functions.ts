@@ -106,7 +106,7 @@ END
 $fn$;
 
 -- Each write by itself, guarded by the epochs that the writer saw (null: there was nothing). 124: another state epoch,
--- 74: another leader epoch.
+-- 74: another leader epoch, 3: the partition is gone. A topic cannot be deleted in between.
 CREATE FUNCTION write_share_states(p_writes jsonb) RETURNS int[] LANGUAGE plpgsql AS $fn$
 DECLARE
   w jsonb;
@@ -115,6 +115,11 @@ DECLARE
   v_errors int[] := '{}';
 BEGIN
   FOR w IN SELECT * FROM jsonb_array_elements(p_writes) LOOP
+    PERFORM 1 FROM topics WHERE topic_id = w->>'topic' AND (w->>'partition')::int BETWEEN 0 AND partitions - 1 FOR KEY SHARE;
+    IF NOT FOUND AND w->'stateEpoch' IS NOT NULL THEN
+      v_errors := v_errors || 3;
+      CONTINUE;
+    END IF;
     PERFORM lock_key('share ' || (w->>'group') || ' ' || (w->>'topic') || ' ' || (w->>'partition'));
     SELECT * INTO s FROM share_states WHERE group_id = w->>'group' AND topic_id = w->>'topic' AND partition = (w->>'partition')::int;
     v_error := CASE

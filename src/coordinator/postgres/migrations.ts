@@ -12,8 +12,8 @@ import { COMMITS_BY_LOG, FORGOTTEN_FILES, TABLES } from './tables.ts';
 /** A migration may rewrite a large table; the deadlines of a session, meant for commits, would make that impossible for ever. */
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 
-/** The last one brings functions only: lookups by time. */
-const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG, FORGOTTEN_FILES, ''];
+/** The last two bring functions only: lookups by time, and share state of partitions that are gone. */
+const MIGRATIONS: readonly string[] = [TABLES, COMMITS_BY_LOG, FORGOTTEN_FILES, '', ''];
 
 /** Functions are no data: each version brings its own, all of them. */
 const FUNCTIONS = COMMIT_FUNCTION + LOOKUP_FUNCTIONS + KEEPING_FUNCTIONS;

@@ -121,8 +121,9 @@ export class GroupTable {
     return keys.map((key) => this.#shareState(key));
   }
 
-  writeShareStates(writes: readonly ShareStateWrite[]): Errored[] {
+  writeShareStates(writes: readonly ShareStateWrite[], exists: (of: TopicIdPartition) => boolean): Errored[] {
     return writes.map(({ key, expected, state }) => {
+      if (state && !exists(key.topicIdPartition)) return { error: Errors.UNKNOWN_TOPIC_OR_PARTITION };
       const error = shareWriteError(this.#shareState(key), expected);
       if (error !== Errors.NONE) return { error };
       const where = [toStored(key.groupId), key.topicIdPartition.topicId, key.topicIdPartition.partition] as const;

@@ -328,7 +328,7 @@ export class SqliteStore implements CoordinatorStore {
     return this.#groups.readShareStates(keys);
   }
   writeShareStates(writes: readonly ShareStateWrite[]): Errored[] {
-    return this.#groups.writeShareStates(writes);
+    return this.#groups.writeShareStates(writes, (of) => this.#exists(of));
   }
   listSharePartitions(groupId: string): TopicIdPartition[] {
     return this.#groups.listSharePartitions(groupId);

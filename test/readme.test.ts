@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { configsSection, embedSection, groupConfigsSection, readme, section } from './support/readme-tables.ts';
+import { configsSection, exampleSection, groupConfigsSection, readme, section } from './support/readme-tables.ts';
 
 const text = readme();
 const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../package.json', import.meta.url)), 'utf8')) as {
@@ -11,7 +11,9 @@ const manifest = JSON.parse(readFileSync(fileURLToPath(new URL('../package.json'
 };
 
 describe('README', () => {
-  it('shows the example that the tests run', () => expect(section(text, 'embed')).toBe(embedSection()));
+  it.each(['embed', 'test-broker'])('shows the example %s as the tests run it (npm run readme)', (name) =>
+    expect(section(text, name)).toBe(exampleSection(name)),
+  );
   it('lists the topic configs that can be set (npm run readme)', () =>
     expect(section(text, 'configs')).toBe(configsSection()));
   it('lists the group configs that can be set (npm run readme)', () =>

@@ -5,9 +5,17 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+function outputOf(example: string): string {
+  const args = ['--import', 'tsx', '--no-warnings', `test/examples/${example}.ts`];
+  return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+}
+
 it('embeds an engine', { timeout: 30_000 }, () => {
-  const args = ['--import', 'tsx', '--no-warnings', 'test/examples/embed.ts'];
-  const output = execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  const output = outputOf('embed');
   expect(output).toContain('appended at offset 0n');
   expect(output).toContain('hello');
+});
+
+it('starts a broker inside of a test', { timeout: 30_000 }, () => {
+  expect(outputOf('test-broker')).toBe('order 7 is paid\n');
 });

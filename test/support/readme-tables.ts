@@ -25,9 +25,9 @@ export function withSection(text: string, name: string, content: string): string
   return text.replace(`<!-- ${name} -->\n${section(text, name)}`, () => `<!-- ${name} -->\n${content}`);
 }
 
-/** The example without its header comment. */
-export function embedSection(): string {
-  const code = read('test/examples/embed.ts');
+/** An example of test/examples, without its header comment. */
+export function exampleSection(name: string): string {
+  const code = read(`test/examples/${name}.ts`);
   return `\`\`\`ts\n${code.slice(code.indexOf('import '))}\`\`\`\n`;
 }
 

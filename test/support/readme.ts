@@ -7,7 +7,7 @@ import { InMemoryObjectStorage } from '../../src/storage/in-memory-object-storag
 import {
   apisSection,
   configsSection,
-  embedSection,
+  exampleSection,
   groupConfigsSection,
   readme,
   withSection,
@@ -26,7 +26,8 @@ async function supportedApis() {
 }
 
 const sections = {
-  embed: embedSection(),
+  embed: exampleSection('embed'),
+  'test-broker': exampleSection('test-broker'),
   configs: configsSection(),
   'group-configs': groupConfigsSection(),
   'supported-apis': apisSection(await supportedApis()),

@@ -10,6 +10,7 @@ import type { Meter } from '../common/metrics.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { TopicCounts } from '../common/topic-traffic.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type {
   DeleteRecordsRequest,
@@ -92,6 +93,13 @@ export interface EngineStats extends MaintenanceStats {
   readonly localMisses: number;
   readonly parkedFetches: number;
   readonly leasedBytes: number;
+}
+
+/** What passed through this process of one topic. */
+export interface TopicStats extends TopicCounts {
+  /** Its name. */
+  readonly topic: string;
+  readonly topicId: Uuid;
 }
 
 /** Keeps the process alive while it is open, like a listening socket. */
@@ -178,6 +186,8 @@ export interface DisklessEngine extends AsyncDisposable {
   /** Closes and commits the active segment now; resolves when everything appended before is committed or has failed. */
   flush(): Promise<void>;
   stats(): EngineStats;
+  /** Of topics that exist and had something appended or fetched here, in the order in which that began. */
+  topicStats(): TopicStats[];
   /** Drains: refuses new work, commits what was accepted, answers parked fetches, closes the workers. */
   close(options?: { timeoutMs?: number }): Promise<void>;
   /** Aborts: fails what is in flight and frees everything. */

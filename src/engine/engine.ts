@@ -9,6 +9,7 @@ import { noopMeter } from '../common/metrics.ts';
 import { systemRandom } from '../common/random.ts';
 import { systemTime, type Time, type Timer } from '../common/time.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import { TopicTraffic } from '../common/topic-traffic.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
 import { measuredCoordinator } from '../coordinator/measured-coordinator.ts';
@@ -45,6 +46,7 @@ import type {
   ListOffsetsPartition,
   ListOffsetsPartitionResult,
   NewTopic,
+  TopicStats,
 } from './diskless-engine.ts';
 import { EngineFailure } from './engine-failure.ts';
 import { observeEngine } from './engine-metrics.ts';
@@ -70,6 +72,7 @@ interface Parts {
   readonly components: Components;
   readonly recordPool: RecordPool;
   readonly topics: TopicCatalog;
+  readonly traffic: TopicTraffic;
   readonly fetchService: FetchService;
   readonly appendService: AppendService;
   readonly deadLetters: DeadLetterQueue;
@@ -118,8 +121,9 @@ function complete(given: EngineComponents): Components {
 async function openParts(components: Components, settings: EngineSettings, opened: DisposalStack): Promise<Parts> {
   const { coordinator, logger } = components;
   const recordPool = opened.use(await openRecordPool(recordPoolOptions(components, settings)), (pool) => pool.close());
-  const topics = opened.use(await TopicCatalog.open(coordinator, logger), (catalog) => catalog.close());
-  const fetchService = opened.use(openFetchService({ ...components, recordPool, settings }), (service) =>
+  const traffic = new TopicTraffic();
+  const topics = opened.use(await TopicCatalog.open(coordinator, logger, traffic), (catalog) => catalog.close());
+  const fetchService = opened.use(openFetchService({ ...components, recordPool, traffic, settings }), (service) =>
     service.close(),
   );
   const { epoch } = await coordinator.registerUploader(settings.nodeId);
@@ -131,6 +135,7 @@ async function openParts(components: Components, settings: EngineSettings, opene
     recordPool,
     checksums,
     topics,
+    traffic,
     uploaderId: settings.nodeId,
     uploaderEpoch: epoch,
     commitListener: fetchService,
@@ -163,6 +168,7 @@ async function openParts(components: Components, settings: EngineSettings, opene
     components,
     recordPool,
     topics,
+    traffic,
     fetchService,
     appendService,
     deadLetters,
@@ -339,6 +345,14 @@ class Engine implements DisklessEngine {
       bufferedBytes: slabs.leasedBytes('append'),
       leasedBytes: slabs.leasedBytes('append') + slabs.leasedBytes('fetch'),
     };
+  }
+
+  topicStats(): TopicStats[] {
+    const { topics, traffic } = this.#parts;
+    return [...traffic.all].flatMap(([topicId, counts]) => {
+      const topic = topics.find(topicId)?.name;
+      return topic === undefined ? [] : [{ topic, topicId, ...counts }];
+    });
   }
 
   close(options: { timeoutMs?: number } = {}): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { Logger } from '../common/logger.ts';
 import { parseTopicConfig } from '../common/topic-config.ts';
+import type { TopicTraffic } from '../common/topic-traffic.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
@@ -12,6 +13,7 @@ import type { KnownTopic, TopicLookup } from '../produce/topic-lookup.ts';
 export class TopicCatalog implements TopicLookup {
   readonly #coordinator: DisklessCoordinator;
   readonly #logger: Logger;
+  readonly #traffic: TopicTraffic;
   readonly #unsubscribe: () => void;
   #topics: ReadonlyMap<Uuid, KnownTopic> = new Map();
   #listed: readonly TopicDescription[] | undefined;
@@ -20,8 +22,8 @@ export class TopicCatalog implements TopicLookup {
   #stale = false;
 
   /** Subscribes before the first look, so that no change falls between. @throws CoordinatorError */
-  static async open(coordinator: DisklessCoordinator, logger: Logger): Promise<TopicCatalog> {
-    const catalog = new TopicCatalog(coordinator, logger);
+  static async open(coordinator: DisklessCoordinator, logger: Logger, traffic: TopicTraffic): Promise<TopicCatalog> {
+    const catalog = new TopicCatalog(coordinator, logger, traffic);
     try {
       await catalog.refresh();
       return catalog;
@@ -31,9 +33,10 @@ export class TopicCatalog implements TopicLookup {
     }
   }
 
-  private constructor(coordinator: DisklessCoordinator, logger: Logger) {
+  private constructor(coordinator: DisklessCoordinator, logger: Logger, traffic: TopicTraffic) {
     this.#coordinator = coordinator;
     this.#logger = logger;
+    this.#traffic = traffic;
     this.#unsubscribe = coordinator.onChange(({ kind }) => {
       if (kind === 'topics' || kind === 'probe') this.#changed();
     });
@@ -70,6 +73,7 @@ export class TopicCatalog implements TopicLookup {
     if (topics === this.#listed) return;
     this.#listed = topics;
     this.#topics = new Map(topics.map((topic) => [topic.topicId, known(topic)]));
+    this.#traffic.keep(this.#topics);
   }
 
   #changed(): void {

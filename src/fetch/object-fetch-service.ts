@@ -12,6 +12,7 @@ import type { Meter } from '../common/metrics.ts';
 import { noopMeter } from '../common/metrics.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { TopicTraffic } from '../common/topic-traffic.ts';
 import type { BatchCoordinate, DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { RecordPool } from '../worker/record-pool.ts';
@@ -38,6 +39,8 @@ export interface FetchServiceComponents {
   readonly objectStorage: ObjectStorage;
   readonly coordinator: DisklessCoordinator;
   readonly recordPool: RecordPool;
+  /** Where what is fetched is counted by topic. */
+  readonly traffic: TopicTraffic;
   readonly settings?: Partial<FetchSettings>;
   readonly time?: Time;
   readonly meter?: Meter;
@@ -55,6 +58,7 @@ const PAST = ['cold', 'scan'] as const;
 
 class ObjectFetchService implements FetchService {
   readonly #components: Required<Pick<FetchServiceComponents, 'coordinator' | 'time' | 'logger'>>;
+  readonly #traffic: TopicTraffic;
   readonly #settings: FetchSettings;
   readonly #memory: FetchMemory;
   readonly #localLog: InMemoryLocalLog;
@@ -76,6 +80,7 @@ class ObjectFetchService implements FetchService {
     const { objectStorage, coordinator, recordPool, time = systemTime, logger = silentLogger } = components;
     const settings = fetchSettings(components.settings);
     this.#settings = settings;
+    this.#traffic = components.traffic;
     this.#components = { coordinator, time, logger };
     const memory = new FetchMemory(recordPool.slabs);
     const viewBytes = Math.min(settings.fetchLocalViewBytes, Math.floor(memory.capacityBytes * 0.75));
@@ -250,7 +255,12 @@ class ObjectFetchService implements FetchService {
   #count(result: FetchResult): FetchResult {
     this.#fetches++;
     let bytes = 0;
-    for (const { records } of result.partitions) for (const batches of records) bytes += batches.length;
+    for (const { topicIdPartition, records } of result.partitions) {
+      if (records.length === 0) continue;
+      const size = records.reduce((sum, batches) => sum + batches.length, 0);
+      this.#traffic.fetched(topicIdPartition.topicId, size);
+      bytes += size;
+    }
     this.#fetchedBytes += bytes;
     return result;
   }

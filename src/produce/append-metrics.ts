@@ -1,6 +1,8 @@
 /** What the append side measures, as OpenTelemetry instruments; and the counts behind `stats()`. Main thread. */
 import { type ErrorCode, errorName } from '../common/errors.ts';
 import type { Counter, Histogram, Meter } from '../common/metrics.ts';
+import type { TopicTraffic } from '../common/topic-traffic.ts';
+import type { Uuid } from '../common/uuid.ts';
 
 /** Counts since construction. */
 export interface AppendCounters {
@@ -19,6 +21,7 @@ export class AppendMetrics {
     segmentsCommitted: 0,
     segmentsAbandoned: 0,
   };
+  readonly #traffic: TopicTraffic;
   readonly #bytes: Counter;
   readonly #failedBatches: Counter;
   readonly #abandoned: Counter;
@@ -26,7 +29,8 @@ export class AppendMetrics {
   readonly #uploadDuration: Histogram;
   readonly #commitDuration: Histogram;
 
-  constructor(meter: Meter) {
+  constructor(meter: Meter, traffic: TopicTraffic) {
+    this.#traffic = traffic;
     this.#bytes = meter.createCounter('diskless.append.bytes', {
       unit: 'By',
       description: 'Bytes of record batches appended.',
@@ -72,7 +76,8 @@ export class AppendMetrics {
     this.#abandoned.add(1);
   }
 
-  batchAppended(sizeBytes: number, records: number): void {
+  batchAppended(topicId: Uuid, records: number, sizeBytes: number): void {
+    this.#traffic.appended(topicId, records, sizeBytes);
     this.#counters.appendedBatches += 1;
     this.#counters.appendedRecords += records;
     this.#counters.appendedBytes += sizeBytes;

@@ -10,6 +10,7 @@ import type { Meter } from '../common/metrics.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { type PartitionKey, partitionKey } from '../common/topic-id-partition.ts';
+import type { TopicTraffic } from '../common/topic-traffic.ts';
 import { isUuid } from '../common/uuid.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { ValidatedBatch } from '../record/validation.ts';
@@ -42,6 +43,8 @@ export interface AppendServiceOptions {
   readonly random: Random;
   readonly logger: Logger;
   readonly meter: Meter;
+  /** Where what is appended is counted by topic. */
+  readonly traffic: TopicTraffic;
   readonly uploaderId: number;
   readonly uploaderEpoch: number;
   /** See `EngineSettings` for these. */
@@ -73,7 +76,7 @@ export class AppendService {
   constructor(options: AppendServiceOptions) {
     const { recordPool, maxWaitingRequests, maxWaitingBytes } = options;
     this.#options = options;
-    this.#metrics = new AppendMetrics(options.meter);
+    this.#metrics = new AppendMetrics(options.meter, options.traffic);
     this.#committedRuns = new CommittedRuns(options);
     this.#pipeline = new SegmentPipeline({
       ...options,

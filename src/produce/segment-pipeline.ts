@@ -146,7 +146,8 @@ export class SegmentPipeline {
       const result = results[index]!;
       batch.settleCommitted(result, result.error === Errors.NONE ? '' : refusal(result));
       if (result.error !== Errors.NONE || result.duplicate) return;
-      this.#options.metrics.batchAppended(batch.bytes.length, request.batches[index]!.lastOffsetDelta + 1);
+      const { topicIdPartition, lastOffsetDelta } = request.batches[index]!;
+      this.#options.metrics.batchAppended(topicIdPartition.topicId, lastOffsetDelta + 1, batch.bytes.length);
     });
   }
 

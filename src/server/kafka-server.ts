@@ -13,7 +13,7 @@ import { registryMeter } from '../common/registry-meter.ts';
 import { systemTime, type Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import { measuredCoordinator } from '../coordinator/measured-coordinator.ts';
-import type { DisklessEngine, EngineStats } from '../engine/diskless-engine.ts';
+import type { DisklessEngine } from '../engine/diskless-engine.ts';
 import { groupSettings } from '../group/group-settings.ts';
 import type { ApiModule } from './api-handler.ts';
 import { ApiMetrics } from './api-metrics.ts';
@@ -29,6 +29,7 @@ import { KafkaApis } from './kafka-apis.ts';
 import { advertisedEndpoint, checkListener, formatEndpoint, listen } from './listener.ts';
 import { RequestMemory } from './request-memory.ts';
 import { type ServerLimits, serverLimits } from './server-limits.ts';
+import { observeTopics } from './topic-metrics.ts';
 
 export interface KafkaServerOptions {
   /** The engine's coordinator: producer ids, groups and topics are kept there. */
@@ -249,17 +250,10 @@ class RunningServer implements KafkaServer {
   #observe(metrics: MetricsRegistry): void {
     const gauge = (name: string, help: string, read: () => number): void =>
       metrics.observe('gauge', name, help, (observe) => observe(read()));
-    const { engine } = this.#broker;
     gauge('kafka_server_socket_server_metrics_connection_count', 'Connections.', () => this.#connections.size);
     gauge('kafka_network_socketserver_memorypoolused', 'Bytes of unanswered requests.', () => this.#memory.heldBytes);
     gauge('shoal_connections_held_back', 'Connections that must not read now.', () => this.#memory.waiting);
-    const topics = (name: string, help: string, read: (stats: EngineStats) => number): void =>
-      metrics.observe('counter', `kafka_server_brokertopicmetrics_${name}_total`, help, (observe) =>
-        observe(read(engine.stats())),
-      );
-    topics('bytesin', 'Bytes of record batches appended.', ({ appendedBytes }) => appendedBytes);
-    topics('messagesin', 'Records appended.', ({ appendedRecords }) => appendedRecords);
-    topics('bytesout', 'Bytes of record batches fetched.', ({ fetchedBytes }) => fetchedBytes);
+    observeTopics(metrics, this.#broker.engine);
   }
 
   #allGone(): Promise<void> {

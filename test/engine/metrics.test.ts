@@ -79,3 +79,22 @@ it('measures storage, coordinator and cache for whoever reads a registry', async
   await fixture.engine.close();
   expect(registry.text()).toContain('diskless_engine_open 0');
 });
+
+it('counts by topic, until the topic is gone', async () => {
+  const fixture = await EngineFixture.open();
+  const [orders, events] = [await fixture.createTopic('orders', 2), await fixture.createTopic('events')];
+  await fixture.createTopic('unused');
+  await fixture.append({ topicId: orders, partition: 0 }, batchOf('a', 'b'));
+  await fixture.append({ topicId: orders, partition: 1 }, batchOf('c'));
+  await fixture.append({ topicId: events, partition: 0 }, batchOf('d'));
+  await fixture.append({ topicId: events, partition: 5 }, batchOf('refused'));
+  await fixture.readAll({ topicId: orders, partition: 0 });
+  const { appendedBytes, fetchedBytes } = fixture.engine.stats();
+  const [first, second] = fixture.engine.topicStats();
+  expect(first).toMatchObject({ topic: 'orders', topicId: orders, appendedRecords: 3, fetchedBytes });
+  expect(second).toMatchObject({ topic: 'events', topicId: events, appendedRecords: 1, fetchedBytes: 0 });
+  expect(first!.appendedBytes + second!.appendedBytes).toBe(appendedBytes);
+  expect(fetchedBytes).toBeGreaterThan(0);
+  await fixture.engine.deleteTopics([orders]);
+  await expect.poll(() => fixture.engine.topicStats().map(({ topic }) => topic)).toEqual(['events']);
+});

@@ -5,6 +5,7 @@ import type { Meter } from '../../src/common/metrics.ts';
 import { type Random, seededRandom } from '../../src/common/random.ts';
 import { systemTime, type Time } from '../../src/common/time.ts';
 import type { TopicIdPartition } from '../../src/common/topic-id-partition.ts';
+import { TopicTraffic } from '../../src/common/topic-traffic.ts';
 import { randomUuid, uuidToHex } from '../../src/common/uuid.ts';
 import type { CommitBatch, CommitFileResult, DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
@@ -87,6 +88,7 @@ export class FetchFixture {
       objectStorage: this.storage,
       coordinator: this.coordinator,
       recordPool,
+      traffic: new TopicTraffic(),
       time,
       ...(options.meter && { meter: options.meter }),
       settings: { fetchReadaheadMaxBytes: 0, ...options.settings },

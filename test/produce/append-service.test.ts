@@ -6,6 +6,7 @@ import { noopMeter } from '../../src/common/metrics.ts';
 import { systemRandom } from '../../src/common/random.ts';
 import { systemTime } from '../../src/common/time.ts';
 import { parseTopicConfig } from '../../src/common/topic-config.ts';
+import { TopicTraffic } from '../../src/common/topic-traffic.ts';
 import { randomUuid } from '../../src/common/uuid.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
 import { AppendService } from '../../src/produce/append-service.ts';
@@ -37,6 +38,7 @@ async function openService(overrides: (pool: RecordPool) => Partial<RecordPool>)
     random: systemRandom,
     logger: silentLogger,
     meter: noopMeter,
+    traffic: new TopicTraffic(),
     uploaderId: 0,
     uploaderEpoch: 1,
     objectKeyPrefix: 'segments',

@@ -4,14 +4,18 @@
  */
 import type { Logger } from '../common/logger.ts';
 import type { Counter, Histogram, Meter } from '../common/metrics.ts';
+import { Outage } from '../common/outage.ts';
 import type { Time } from '../common/time.ts';
 import { type CommitFileRequest, CoordinatorError, type DisklessCoordinator } from './diskless-coordinator.ts';
 
 /** What asks nothing of the store: subscriptions, the list that every coordinator keeps in memory, the end. */
 const NOT_MEASURED: ReadonlySet<string | symbol> = new Set(['onChange', 'listTopics', 'close', Symbol.asyncDispose]);
 
-/** A store that is down fails each request: one line an operation in this time says it. */
-const LOG_INTERVAL_MS = 10_000;
+/** What tells of its failures itself: whoever commits segments. */
+const NOT_LOGGED: ReadonlySet<string> = new Set(['commitFile']);
+
+/** What an operator can do something about; other kinds are answers to who asked. */
+const OUTAGES: ReadonlySet<string> = new Set(['unavailable', 'no-space', 'unexpected']);
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -65,16 +69,18 @@ class CoordinatorMeasure {
 
   method(operation: string, method: Method): Method {
     const attributes = Object.freeze({ operation });
-    const noteFailure = this.#failures(operation);
+    const outage = this.#outageOf(operation);
     return async (...args) => {
       const startMs = this.#time.monotonicMs();
       if (operation === 'commitFile') this.#commitBatches.record((args[0] as CommitFileRequest).batches.length);
       try {
-        return await method(...args);
+        const result = await method(...args);
+        outage?.succeeded();
+        return result;
       } catch (error) {
         const kind = error instanceof CoordinatorError ? error.kind : 'unexpected';
         this.#errors.add(1, { operation, 'error.type': kind });
-        noteFailure(kind, error);
+        if (OUTAGES.has(kind)) outage?.failed(error, { operation });
         throw error;
       } finally {
         this.#duration.record((this.#time.monotonicMs() - startMs) / 1e3, attributes);
@@ -82,18 +88,8 @@ class CoordinatorMeasure {
     };
   }
 
-  /** Logs what an operator can do something about; other kinds are answers to who asked. */
-  #failures(operation: string): (kind: string, error: unknown) => void {
-    let loggedMs = Number.NEGATIVE_INFINITY;
-    let failures = 0;
-    return (kind, error) => {
-      if (kind !== 'unavailable' && kind !== 'no-space' && kind !== 'unexpected') return;
-      failures += 1;
-      const nowMs = this.#time.monotonicMs();
-      if (nowMs - loggedMs < LOG_INTERVAL_MS) return;
-      this.#logger.warn({ operation, failures, error: String(error) }, `the coordinator failed: ${operation}`);
-      loggedMs = nowMs;
-      failures = 0;
-    };
+  #outageOf(operation: string): Outage | undefined {
+    if (NOT_LOGGED.has(operation)) return undefined;
+    return new Outage({ time: this.#time, logger: this.#logger, what: `coordinator operation ${operation}` });
   }
 }

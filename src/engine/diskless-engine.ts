@@ -141,6 +141,11 @@ export interface DisklessEngine extends AsyncDisposable {
    */
   append(partitions: readonly AppendPartition[], options?: AppendOptions): Promise<AppendResult[]>;
 
+  /**
+   * Why segments cannot be stored or committed just now, a full disk for one: appends wait, and fail in the end. Undefined
+   * while they can, and when nobody has appended for half a minute.
+   */
+  readonly appendOutage: string | undefined;
   /** Bytes that producers sent and that are not committed yet, those that wait for memory included. */
   readonly appendBacklogBytes: number;
   /**

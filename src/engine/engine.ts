@@ -227,6 +227,10 @@ class Engine implements DisklessEngine {
     return this.#parts.appendService.backlogBytes;
   }
 
+  get appendOutage(): string | undefined {
+    return this.#parts.appendService.outage;
+  }
+
   whenAppendRoom(): Promise<void> {
     return this.#parts.appendService.whenRoom();
   }

@@ -7,6 +7,7 @@
 import { ApiError, type ErrorCode, Errors } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
 import type { Meter } from '../common/metrics.ts';
+import { Outage } from '../common/outage.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { type PartitionKey, partitionKey } from '../common/topic-id-partition.ts';
@@ -66,6 +67,8 @@ export interface AppendServiceOptions {
 export class AppendService {
   readonly #options: AppendServiceOptions;
   readonly #metrics: AppendMetrics;
+  readonly #uploadOutage: Outage;
+  readonly #commitOutage: Outage;
   readonly #committedRuns: CommittedRuns;
   readonly #pipeline: SegmentPipeline;
   readonly #writer: SegmentWriter;
@@ -77,6 +80,8 @@ export class AppendService {
     const { recordPool, maxWaitingRequests, maxWaitingBytes } = options;
     this.#options = options;
     this.#metrics = new AppendMetrics(options.meter, options.traffic);
+    this.#uploadOutage = new Outage({ ...options, what: 'segment upload' });
+    this.#commitOutage = new Outage({ ...options, what: 'segment commit' });
     this.#committedRuns = new CommittedRuns(options);
     this.#pipeline = new SegmentPipeline({
       ...options,
@@ -84,10 +89,15 @@ export class AppendService {
       metrics: this.#metrics,
       uploader: new SegmentUploader({
         ...options,
+        outage: this.#uploadOutage,
         keyPrefix: options.objectKeyPrefix,
         deadlineMs: options.uploadDeadlineMs,
       }),
-      committer: new SegmentCommitter({ ...options, deadlineMs: options.commitDeadlineMs }),
+      committer: new SegmentCommitter({
+        ...options,
+        outage: this.#commitOutage,
+        deadlineMs: options.commitDeadlineMs,
+      }),
       committedRuns: this.#committedRuns,
     });
     this.#writer = new SegmentWriter({
@@ -112,6 +122,11 @@ export class AppendService {
   /** Bytes accepted and not committed, and bytes that wait outside. */
   get backlogBytes(): number {
     return this.#options.recordPool.slabs.leasedBytes('append') + this.#door.waitingBytes;
+  }
+
+  /** Why segments cannot be stored or committed just now; undefined while they can, or when nobody has tried lately. */
+  get outage(): string | undefined {
+    return this.#uploadOutage.reason ?? this.#commitOutage.reason;
   }
 
   /** Resolves when no request waits for memory: the moment to read more from producers' sockets. */

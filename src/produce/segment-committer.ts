@@ -9,7 +9,7 @@
  * batches are in the log, and the producer's retry is answered as a duplicate with its first offset.
  */
 import { deferred } from '../common/lifecycle.ts';
-import type { Logger } from '../common/logger.ts';
+import type { Outage } from '../common/outage.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import {
@@ -24,7 +24,8 @@ export interface SegmentCommitterOptions {
   readonly coordinator: DisklessCoordinator;
   readonly time: Time;
   readonly random: Random;
-  readonly logger: Logger;
+  /** Is told of every commit; what becomes of a key that is given up, the caller tells. */
+  readonly outage: Outage;
   /** How long a commit is repeated before its key is given up. */
   readonly deadlineMs: number;
   readonly backoff: BackoffSettings;
@@ -46,18 +47,19 @@ export class SegmentCommitter {
 
   /** Rejects only with the reason of `signal`; what the coordinator does later is then unknown. */
   async commit(request: CommitFileRequest, signal: AbortSignal): Promise<CommitOutcome> {
-    const { time, random, backoff, deadlineMs, coordinator, logger } = this.#options;
+    const { time, random, backoff, deadlineMs, coordinator, outage } = this.#options;
     const untilMs = time.monotonicMs() + deadlineMs;
     const pauses = new Backoff(time, random, backoff);
     for (let mayBeCommitted = false; ; ) {
       try {
         const { batches } = await unlessAborted(coordinator.commitFile(request), signal);
+        outage.succeeded();
         return { outcome: 'committed', batches };
       } catch (error) {
         signal.throwIfAborted();
         const kind = kindOf(error);
         if (kind === 'abandoned') return { outcome: 'abandoned', reason: String(error) };
-        logger.warn({ objectKey: request.objectKey, error: String(error) }, 'segment commit did not succeed');
+        outage.failed(error, { objectKey: request.objectKey });
         mayBeCommitted ||= kind === 'unavailable';
         const repeat = kind === 'unavailable' || kind === 'no-space';
         if (!repeat || time.monotonicMs() >= untilMs) {
@@ -78,7 +80,7 @@ export class SegmentCommitter {
     signal: AbortSignal,
     mayBeCommitted = false,
   ): Promise<CommitOutcome> {
-    const { time, random, backoff, coordinator, logger } = this.#options;
+    const { time, random, backoff, coordinator } = this.#options;
     const pauses = new Backoff(time, random, backoff);
     for (;;) {
       try {
@@ -86,7 +88,6 @@ export class SegmentCommitter {
         return answer.outcome === 'committed' ? answer : { outcome: 'abandoned', reason };
       } catch (error) {
         signal.throwIfAborted();
-        logger.warn({ objectKey, error: String(error) }, 'an object key could not be given up yet');
         const kind = kindOf(error);
         // The store is gone for this process. Without a commit in doubt nobody else will ever commit the key.
         if (kind !== 'unavailable' && kind !== 'no-space') {

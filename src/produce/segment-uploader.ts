@@ -6,7 +6,7 @@
  * key after a grace and deletes it. Nobody was answered.
  */
 import { byteRange } from '../common/byte-range.ts';
-import type { Logger } from '../common/logger.ts';
+import type { Outage } from '../common/outage.ts';
 import type { Random } from '../common/random.ts';
 import type { Time } from '../common/time.ts';
 import { randomUuid, uuidToHex } from '../common/uuid.ts';
@@ -18,7 +18,8 @@ export interface SegmentUploaderOptions {
   readonly objectStorage: ObjectStorage;
   readonly time: Time;
   readonly random: Random;
-  readonly logger: Logger;
+  /** Is told of every attempt. */
+  readonly outage: Outage;
   /** Keys are `<prefix>/<uuid>`. */
   readonly keyPrefix: string;
   /** From the first attempt on; past it no further attempt is made and a running one is given up. */
@@ -61,20 +62,20 @@ export class SegmentUploader {
 
   /** Attempts until one succeeds, one shows that more are in vain, or the signal aborts. */
   async #repeat(segment: EncodedSegment, signal: AbortSignal, wanted: () => boolean): Promise<UploadOutcome> {
-    const { time, random, backoff, logger } = this.#options;
+    const { time, random, backoff, outage } = this.#options;
     const pauses = new Backoff(time, random, backoff);
     let objectKey = this.#freshKey();
     for (;;) {
       const error = await this.#attempt(objectKey, segment, signal);
-      if (error === undefined) return { outcome: 'stored', objectKey };
       // The object may be an earlier attempt's, whose answer was lost; else somebody else's, which must neither be
       // replaced nor given up in the coordinator.
-      if (isExisting(error)) {
-        if (await this.#isOurs(objectKey, segment, signal)) return { outcome: 'stored', objectKey };
-        objectKey = this.#freshKey();
+      if (error === undefined || (isExisting(error) && (await this.#isOurs(objectKey, segment, signal)))) {
+        outage.succeeded();
+        return { outcome: 'stored', objectKey };
       }
+      if (isExisting(error)) objectKey = this.#freshKey();
       const goesOn = isWorthRepeating(error) && wanted() && !signal.aborted;
-      logger.warn({ objectKey, error: String(error) }, `segment upload failed${goesOn ? '; trying again' : ''}`);
+      outage.failed(error, { objectKey });
       if (!goesOn || !(await pauses.pause(signal))) {
         return { outcome: 'failed', objectKey, reason: String(error) };
       }

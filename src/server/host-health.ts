@@ -63,7 +63,8 @@ export class HostHealth {
   }
 
   async #probe({ engine, coordinator, probeStorage }: HealthParts): Promise<HealthReport> {
-    const problem = engine.status === 'open' ? undefined : (engine.failure?.message ?? `it is ${engine.status}`);
+    const problem =
+      engine.status === 'open' ? engine.appendOutage : (engine.failure?.message ?? `it is ${engine.status}`);
     const checks = await Promise.all([
       this.#check('coordinator', () => coordinator.readConfigs('broker')),
       this.#check('storage', probeStorage),

@@ -26,7 +26,7 @@ it('logs what an operator can do something about, once in a while, and passes th
     operation: 'createTopics',
     failures,
     error: 'CoordinatorError: the disk is full',
-    message: 'the coordinator failed: createTopics',
+    message: 'coordinator operation createTopics failed',
   });
 
   await fail();

@@ -1,5 +1,6 @@
 /** `/metrics`, `/livez` and `/readyz` over HTTP, with parts that fail when the test says so. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { Errors } from '../../src/common/errors.ts';
 import { MetricsRegistry } from '../../src/common/metrics-registry.ts';
 import { systemTime } from '../../src/common/time.ts';
 import { CoordinatorError } from '../../src/coordinator/diskless-coordinator.ts';
@@ -28,15 +29,23 @@ async function open({ time = systemTime, health = new HostHealth(time), metrics 
 
 /** A host whose coordinator and storage fail as long as a test says how. */
 async function openHost(time = new ManualTime()) {
-  const { engine, metadata, objects } = await EngineFixture.open();
-  const failing: { coordinator?: Promise<never>; storage?: Promise<never> } = {};
+  const failing: { coordinator?: Promise<never>; storage?: Promise<never>; put?: StorageError } = {};
+  const fixture = await EngineFixture.open({
+    storage: (real) => ({
+      put: async (...args) => {
+        if (failing.put) throw failing.put;
+        return real.put(...args);
+      },
+    }),
+  });
+  const { engine, metadata, objects } = fixture;
   const coordinator = intercept(metadata, {
     readConfigs: (scope) => failing.coordinator ?? metadata.readConfigs(scope),
   });
   const host = await open({ time });
   const probeStorage = () => failing.storage ?? objects.head('probe');
   const start = () => host.health.started({ engine, coordinator, probeStorage });
-  return { ...host, engine, failing, start, time };
+  return { ...host, fixture, failing, start, time };
 }
 
 describe('the admin listener', () => {
@@ -95,6 +104,21 @@ describe('health', () => {
       body: 'engine: ok\ncoordinator: ok\nstorage: no answer within 5000 ms\n',
     });
     expect(await ask('/livez')).toMatchObject({ status: 200 });
+  });
+
+  it('is not ready while what producers send cannot be stored', async () => {
+    const { ask, failing, fixture, start, time } = await openHost();
+    start();
+    const topicIdPartition = { topicId: await fixture.createTopic('orders'), partition: 0 };
+    failing.put = new StorageError('no-space', 'the disk is full');
+    const appended = fixture.append(topicIdPartition, { records: [{ value: 'hello' }] });
+    while (fixture.engine.appendOutage === undefined) await new Promise((resolve) => setTimeout(resolve, 1));
+    const full = 'engine: segment upload failed: the disk is full\ncoordinator: ok\nstorage: ok\n';
+    expect(await ask('/readyz')).toMatchObject({ status: 503, body: full });
+    failing.put = undefined!;
+    expect(await appended).toMatchObject({ error: Errors.NONE });
+    await time.advance(1_000);
+    expect(await ask('/readyz')).toMatchObject({ status: 200 });
   });
 
   it('is neither live nor ready once the engine has failed for good', async () => {

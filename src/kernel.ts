@@ -11,10 +11,13 @@ import { findFault } from './record/batch-validator.ts';
 import * as layout from './record/kernel-layout.ts';
 import { createKernelMemory, RecordKernel, unsharedKernelModule } from './record/record-kernel.ts';
 import { assignOffsets as assignRun } from './record/run-rewriter.ts';
-import type { AssignedRun, AssignOffsetsOptions, ValidationOptions } from './record/validation.ts';
+import type { AssignedRun, AssignOffsetsOptions as RunAssignment, ValidationOptions } from './record/validation.ts';
 
 export type { CompressionCodec, CompressionType, ValidationOptions } from './record/validation.ts';
-export type { AssignedRun, AssignOffsetsOptions };
+export type { AssignedRun };
+
+/** What `assignOffsets` is to write. By default: leader epoch 0, times as they are, and any last offset. */
+export type AssignOffsetsOptions = Pick<RunAssignment, 'baseOffset'> & Partial<RunAssignment>;
 
 const MiB = 1024 * 1024;
 /** One batch, or a run that is being rewritten, must fit. Untouched pages cost nothing. */
@@ -156,6 +159,8 @@ export function validateRecordBatches(records: Uint8Array, options?: Partial<Val
   return reports;
 }
 
+const ASSIGN_DEFAULTS = { lastOffset: undefined, leaderEpoch: 0, logAppendTimeMs: -1n } as const;
+
 function inspect(records: Uint8Array, position: number, settings: ValidationOptions): RecordBatchReport {
   const view = new DataView(records.buffer, records.byteOffset + position, records.byteLength - position);
   const left = view.byteLength;
@@ -221,7 +226,7 @@ function headerOf(view: DataView): HeaderFields {
 export function assignOffsets(run: Uint8Array, options: AssignOffsetsOptions): AssignedRun {
   const { bytes } = kernel();
   const address = placed(run);
-  const assigned = assignRun(kernel(), address, run.length, options);
+  const assigned = assignRun(kernel(), address, run.length, { ...ASSIGN_DEFAULTS, ...options });
   if (run.buffer !== bytes.buffer) run.set(bytes.subarray(address, address + assigned.goodBytes));
   return assigned;
 }

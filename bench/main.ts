@@ -4,7 +4,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import buildStale from '../test/support/build-stale.ts';
 import { parseOptions } from '../test/support/parse-options.ts';
-import { type BenchContext, benchContext } from './harness.ts';
+import { type BenchContext, type BenchRow, benchContext } from './harness.ts';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const machinery = new Set(['main', 'harness']);
@@ -20,7 +20,7 @@ Measures Shoal against named baselines. A ratio is the median of rounds in which
 both sides take turns on the same input; above 1 means better than the baseline.
 
   NAME         one of: ${names.join(', ')} (default: all)
-  --json FILE  also write the rows as a JSON array
+  --json FILE  also write the rows as a JSON array, after each bench
   --rounds N   that many rounds instead of each bench's own number
   --smoke      small inputs and few rounds, as the test run does; figures mean little
 `;
@@ -49,6 +49,16 @@ async function main(): Promise<number> {
     process.stderr.write(`--rounds is "${values.rounds}"; an integer from 1 to 1000 is needed\n`);
     return 2;
   }
+  const save = (rows: readonly BenchRow[]): void => {
+    if (values.json) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
+  };
+  try {
+    // Before minutes of measuring, not after.
+    save([]);
+  } catch (error) {
+    process.stderr.write(`--json: cannot write ${values.json}: ${(error as Error).message}\n`);
+    return 2;
+  }
   buildStale();
   const context = benchContext({ smoke: values.smoke, rounds });
   process.stdout.write(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
@@ -56,12 +66,12 @@ async function main(): Promise<number> {
     process.stdout.write(`${name}\n`);
     const { default: run } = (await import(`./${name}.ts`)) as { default: (bench: BenchContext) => Promise<void> };
     await run(context);
+    save(context.rows);
   }
   if (context.rows.length === 0) {
     process.stderr.write('no row was measured\n');
     return 1;
   }
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(context.rows, null, 2)}\n`);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 /** `shoal doctor`: checks the database, and the coordinates against the objects they point into. Changes nothing. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted } from '../common/counted.ts';
 import { CliError, type Command } from './command.ts';
 import { isUrl, openComponents } from './components.ts';
 import { namingHolder } from './data-folder.ts';
@@ -75,8 +76,8 @@ function text(report: Examination & { readonly databaseFaults: readonly string[]
   const share = objectBytes === 0 ? 100 : (100 * liveBytes) / objectBytes;
   const more = report.problemCount - report.problems.length;
   return [
-    `${count(topics, 'topic')}, ${count(partitions, 'partition')}, ${count(coordinates, 'coordinate')}`,
-    `${count(objects, 'object')} of ${count(objectBytes, 'byte')}, ${share.toFixed(1)} % of them referred to; ${unknownObjects} not committed`,
+    `${counted(topics, 'topic')}, ${counted(partitions, 'partition')}, ${counted(coordinates, 'coordinate')}`,
+    `${counted(objects, 'object')} of ${counted(objectBytes, 'byte')}, ${share.toFixed(1)} % of them referred to; ${unknownObjects} not committed`,
     ...report.databaseFaults.map((fault) => `database: ${fault}`),
     ...report.problems,
     ...(more > 0 ? [`and ${more} more`] : []),
@@ -84,5 +85,3 @@ function text(report: Examination & { readonly databaseFaults: readonly string[]
     '',
   ].join('\n');
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -58,9 +58,14 @@ async function openFile(path: string): Promise<FileHandle> {
     if ((await file.stat()).isFile()) return file;
     await file.close();
   } catch (error) {
-    throw new CliError(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`);
+    throw new CliError(`cannot read ${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
   }
   throw new CliError(`cannot read ${path}: it is not a regular file`);
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such file';
+  return code === 'EACCES' ? 'permission denied' : (code ?? message);
 }
 
 const CONTAINER: Readonly<Record<BatchRange['kind'], string>> = {

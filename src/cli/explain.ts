@@ -4,9 +4,9 @@ import { ApiError } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import { explainFetch, explanationJson, explanationText } from '../fetch/explain-fetch.ts';
-import { fetchSettings } from '../fetch/fetch-settings.ts';
+import { defaultFetchSettings, fetchSettings } from '../fetch/fetch-settings.ts';
 import { CliError, type Command, UsageError } from './command.ts';
-import { openComponents } from './components.ts';
+import { isUrl, openComponents } from './components.ts';
 import { describeFlags, type FlagValues, parseCommandLine } from './flags.ts';
 import { print } from './output.ts';
 
@@ -19,7 +19,11 @@ const flags = {
     defaultText: 'coordinator.db in the data folder',
   },
   'max-bytes': { value: 'N', help: "The fetch's limit in bytes.", defaultText: '1048576' },
-  'price-per-1000-gets': { value: 'DOLLARS', help: 'What 1,000 GETs cost.', defaultText: '0.0004' },
+  'price-per-1000-gets': {
+    value: 'DOLLARS',
+    help: 'What 1,000 GETs cost.',
+    defaultText: '0.0004 with S3, 0 with a folder',
+  },
   'price-per-gib': { value: 'DOLLARS', help: 'What reading a GiB costs.', defaultText: '0' },
   json: { help: 'Print the explanation as JSON.' },
 } as const;
@@ -82,10 +86,18 @@ async function explain({ topic, partition, fetchOffset }: Target, values: FlagVa
   }
 }
 
+/** What a folder costs and how it answers, roughly: a read from the page cache, or from a disk without moving parts. */
+const FOLDER = { priceDollarsPer1000Gets: 0, expectedFirstByteMs: 0.2, expectedBytesPerSecond: 2 ** 30 };
+
 function readSettings(values: FlagValues<typeof flags>) {
+  const { storage = '' } = values;
+  const expected = isUrl(storage) ? defaultFetchSettings : FOLDER;
+  const { expectedFirstByteMs, expectedBytesPerSecond, priceDollarsPer1000Gets } = expected;
   try {
     return fetchSettings({
-      priceDollarsPer1000Gets: amount('--price-per-1000-gets', values['price-per-1000-gets'], 0.0004),
+      expectedFirstByteMs,
+      expectedBytesPerSecond,
+      priceDollarsPer1000Gets: amount('--price-per-1000-gets', values['price-per-1000-gets'], priceDollarsPer1000Gets),
       priceDollarsPerGib: amount('--price-per-gib', values['price-per-gib'], 0),
     });
   } catch (error) {

@@ -1,4 +1,5 @@
 /** A share group for people to read. */
+import { counted } from '../common/counted.ts';
 import type { MemberReport, ShareGroupReport, SharePartitionReport } from './share-group-report.ts';
 import { table } from './table.ts';
 
@@ -56,8 +57,4 @@ function locks(partitions: readonly SharePartitionReport[]): string {
     held.slice(0, LISTED_LOCKS),
   );
   return more > 0 ? `${listed}and ${more} more; --json lists them\n` : listed;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

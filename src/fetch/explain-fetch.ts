@@ -2,6 +2,7 @@
  * Explains what a fetch would do, without doing it: local or direct and why, coordinates, plan, what is covered already,
  * bytes, predicted latency and dollars. Asks the coordinator once and reads nothing. Main thread; keeps nothing.
  */
+import { counted } from '../common/counted.ts';
 import { type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import { type PartitionKey, partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate, DisklessCoordinator, FindBatchesResult } from '../coordinator/diskless-coordinator.ts';
@@ -205,25 +206,27 @@ export function explanationText(
       : '  local view: nothing',
   ];
   if (coordinates.length > 0) {
-    lines.push(`  ${coordinates.length} coordinates in ${explanation.objects} objects:`);
+    lines.push(`  ${counted(coordinates.length, 'coordinate')} in ${counted(explanation.objects, 'object')}:`);
     for (const { baseOffset, lastOffset, objectKey, position, size, source } of coordinates) {
       lines.push(`    ${baseOffset}..${lastOffset}  ${objectKey}+${position}, ${bytesText(size)}  (${source})`);
     }
     lines.push(
       `  covered already: ${bytesText(explanation.localBytes)} local, ${bytesText(explanation.inFlightBytes)} in flight, ` +
         `${bytesText(explanation.queuedBytes)} queued`,
-      `  plan: ${gets.length} GETs`,
+      `  plan: ${counted(gets.length, 'GET')}`,
     );
     for (const { objectKey, position, size } of gets) lines.push(`    ${objectKey}+${position}, ${bytesText(size)}`);
     lines.push(
       `  ${bytesText(explanation.wantedBytes)} wanted, ${bytesText(explanation.readBytes)} read, ` +
         `${bytesText(explanation.wastedBytes)} of it wasted`,
+      `  predicted: ${explanation.predictedLatencyMs.toFixed(1)} ms, ${dollarsText(explanation.predictedDollars)}`,
     );
   }
-  lines.push(
-    `  predicted: ${explanation.predictedLatencyMs.toFixed(1)} ms, $${explanation.predictedDollars.toFixed(8)}`,
-  );
   return lines.join('\n');
+}
+
+function dollarsText(dollars: number): string {
+  return dollars === 0 ? 'no charge' : `$${dollars.toFixed(8)}`;
 }
 
 function bytesText(bytes: number): string {

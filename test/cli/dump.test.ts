@@ -222,7 +222,10 @@ describe('shoal dump', () => {
       stderr: expect.stringContaining('unexpected argument b'),
     });
     const missing = shoal('dump', join(folder, 'missing'));
-    expect(missing).toMatchObject({ status: 1, stderr: `shoal: cannot read ${join(folder, 'missing')}: ENOENT\n` });
+    expect(missing).toMatchObject({
+      status: 1,
+      stderr: `shoal: cannot read ${join(folder, 'missing')}: there is no such file\n`,
+    });
     expect(shoal('dump', folder)).toMatchObject({ status: 1, stderr: expect.stringContaining('not a regular file') });
   });
 });

@@ -33,6 +33,14 @@ describe('shoal explain', () => {
     expect(out).toContain('fetch of orders-1 from offset 0, at most 1.0 MiB: direct');
     expect(out).toContain('plan: 2 GETs');
     expect(out).toContain('log: start 0, high watermark 20');
+    expect(out).toMatch(/predicted: 0\.\d ms, no charge\n/);
+  });
+
+  it('predicts nothing where nothing would be read', async () => {
+    const { code, out } = await shoal('explain', 'orders', '1', '21', '--data', data);
+    expect(code).toBe(0);
+    expect(out).toContain('from offset 21, at most 1.0 MiB: error');
+    expect(out).not.toContain('predicted');
   });
 
   it('prints JSON with the prices asked for', async () => {

@@ -82,7 +82,7 @@ describe('explainFetch', () => {
     expect(explanation).toMatchObject({ wantedBytes: 1000, readBytes: 2000, wastedBytes: 1000 });
     const text = explanationText(explanation);
     expect(text).toContain('from offset 1, at most 1.0 MiB: direct');
-    expect(text).toContain('plan: 1 GETs');
+    expect(text).toContain('plan: 1 GET\n');
     expect(explanationJson(explanation)).toMatchObject({
       fetchOffset: '1',
       highWatermark: '2',

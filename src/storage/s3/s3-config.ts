@@ -144,7 +144,9 @@ function sse(value: string): ServerSideEncryption['algorithm'] {
 export function checkS3Config(config: S3StorageConfig): S3StorageConfig {
   const { bucket, prefix, endpoint, multipart } = config;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{1,253}[A-Za-z0-9]$/.test(bucket))
-    throw new TypeError(`"${bucket}" is not a bucket name`);
+    throw new TypeError(
+      `"${bucket}" is not a bucket name: 3 to 255 letters, digits, dots, hyphens and underscores are`,
+    );
   if (bucket.endsWith('--x-s3'))
     throw new TypeError(`${bucket} is a directory bucket (S3 Express), which is not supported`);
   if (prefix !== undefined && !(prefix.length <= 400 && isObjectKey(prefix))) {

@@ -200,7 +200,8 @@ async function open(options: ServeOptions, opened: DisposalStack): Promise<Host>
       { ...components, logger, meter: registryMeter(metrics) },
       { nodeId, numPartitions, produceCommitIntervalMs: options.commitIntervalMs },
     ),
-    (one) => one.close(),
+    // By now no client waits for an answer. A storage that is down must not keep the process for ever.
+    (one) => one.close({ timeoutMs: DRAIN_TIMEOUT_MS }),
   );
   const server = opened.use(
     await startKafkaServer(engine, {

@@ -6,7 +6,7 @@ import { Errors } from '../../src/common/errors.ts';
 import { seededRandom } from '../../src/common/random.ts';
 import type { Time, Timer } from '../../src/common/time.ts';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
-import { randomUuid } from '../../src/common/uuid.ts';
+import { randomUuid, type Uuid } from '../../src/common/uuid.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
 import { type Persister, StoredSharePersister } from '../../src/share/persister.ts';
 import type { ShareAcknowledgementBatch, ShareFetchPartitionData } from '../../src/share/share-fetch-request.ts';
@@ -89,6 +89,8 @@ export class ShareHost {
   readonly time = new CountingTime();
   readonly service: ShareService;
   readonly members: readonly BenchMember[];
+  readonly #coordinator: InMemoryDisklessCoordinator;
+  readonly #topicId: Uuid;
 
   constructor(options: ShareHostOptions) {
     const { time } = this;
@@ -102,8 +104,9 @@ export class ShareHost {
       isolation: 'read_uncommitted',
     };
     const beginning = async () => ({ error: Errors.NONE, offset: 0 });
+    this.#coordinator = new InMemoryDisklessCoordinator({ time, random });
     this.service = new ShareService({
-      persister: options.persister ?? new StoredSharePersister(new InMemoryDisklessCoordinator({ time, random })),
+      persister: options.persister ?? new StoredSharePersister(this.#coordinator),
       time,
       random,
       reader: endlessLog(options.batches, options.records),
@@ -116,14 +119,17 @@ export class ShareHost {
       copyDeadLetters: async () => true,
     });
     const topicId = randomUuid(random);
+    this.#topicId = topicId;
     this.members = Array.from(
       { length: options.partitions },
       (_, partition) => new BenchMember(this.service, { topicId, partition }, options.batchSize ?? 500),
     );
   }
 
-  /** Every member takes part: its share partition is loaded. */
+  /** Makes the topic, whose partitions keep states, and lets every member take part: its share partition is loaded. */
   async open(): Promise<this> {
+    const topic = { topicId: this.#topicId, name: 'work', partitions: this.members.length, configs: {} };
+    await this.#coordinator.createTopics([topic]);
     for (const member of this.members) await member.take(0);
     return this;
   }

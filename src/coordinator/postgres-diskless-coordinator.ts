@@ -39,7 +39,7 @@ import { prepareDatabase } from './postgres/prepare-database.ts';
 import { PostgresRetention } from './postgres/retention-steps.ts';
 import { PostgresTopics } from './postgres/topics.ts';
 import { DEFAULT_PRODUCER_ID_EXPIRATION_MS } from './producer-state.ts';
-import { producerIdExpirationMs, retentionLimits } from './retention.ts';
+import { producerIdExpirationMs } from './retention.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
 import { validateTombstoneAge } from './tombstones.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
@@ -71,6 +71,8 @@ export interface PostgresCoordinatorOptions extends DatabaseSettings {
 
 type ConfigChanges = Readonly<Record<string, string | null>>;
 
+const DEFAULT_STATEMENT_TIMEOUT_MS = 30_000;
+
 /**
  * Opens the coordinator, creating or migrating its schema.
  * @throws CoordinatorError `unavailable`, with one line that says what to do
@@ -87,7 +89,7 @@ export async function openPostgresCoordinator(options: PostgresCoordinatorOption
       schema,
       maxConnections: options.maxConnections ?? 10,
       connectTimeoutMs: options.connectTimeoutMs ?? 10_000,
-      statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
+      statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     },
     systemTime,
   );
@@ -154,6 +156,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
       logger: options.logger ?? silentLogger,
       onChange: (change) => this.#onForeignChange(change),
       onProbe: () => this.#onProbe(),
+      statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     });
   }
 
@@ -173,6 +176,16 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   #open(): void {
     if (this.#closed) throw new CoordinatorError('closed', 'the coordinator is closed');
+  }
+
+  /** A write that others are to hear of, also when its answer is lost. */
+  async #write<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (error instanceof CoordinatorError && error.kind === 'unavailable') this.#feed.doubt();
+      throw error;
+    }
   }
 
   /** Tells this process's listeners at once and the other brokers soon. */
@@ -219,7 +232,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
       producerIdExpirationMs: this.#expirationMs(),
       origin: this.#origin,
     });
-    const [row] = await this.#connections.query(query);
+    const [row] = await this.#write(this.#connections.query(query));
     const { result, changeNumber } = commitAnswer(request.objectKey, plan, row!);
     if (changeNumber !== undefined) {
       this.#changed({ kind: 'commit', highWatermarks: highWatermarks(request, plan, result) });
@@ -251,7 +264,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   async deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]> {
     this.#open();
-    const before = await this.#connections.query({
+    const query = {
       name: 'delete_records',
       text: 'SELECT * FROM delete_records($1, $2, $3, $4)',
       values: [
@@ -259,7 +272,8 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
         ...partitionArrays(requests.map(({ topicIdPartition }) => topicIdPartition)),
         requests.map(({ beforeOffset }) => beforeOffset),
       ],
-    });
+    };
+    const before = await this.#write(this.#connections.query(query));
     const moved = new Map<string, bigint>();
     for (const [index, row] of before.entries()) {
       if (row.moved) moved.set(partitionKey(requests[index]!.topicIdPartition), row.low_watermark as bigint);
@@ -270,13 +284,13 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   async enforceRetention({ maxCoordinates }: EnforceRetentionRequest): Promise<EnforceRetentionResult> {
     this.#open();
-    const { logStartOffsets, ...result } = await this.#retention.step({
+    const step = this.#retention.step({
       maxCoordinates,
       nowMs: this.#nowMs(),
       origin: this.#origin,
       producerIdExpirationMs: this.#expirationMs(),
-      limitsOf: (topicId) => retentionLimits(this.#topics.get(topicId)?.configs ?? {}, this.#topics.brokerConfigs),
     });
+    const { logStartOffsets, ...result } = await this.#write(step);
     if (logStartOffsets.size > 0) this.#changed({ kind: 'log-start', logStartOffsets });
     if (!result.more) await this.#feed.forgetOldChanges();
     return result;
@@ -310,19 +324,19 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   async createTopics(requests: readonly CreateTopicRequest[]) {
     this.#open();
-    return this.#topicsChanged(await this.#topics.create(requests));
+    return this.#topicsChanged(await this.#write(this.#topics.create(requests)));
   }
   async createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]) {
     this.#open();
-    return this.#topicsChanged(await this.#topics.createPartitions(requests));
+    return this.#topicsChanged(await this.#write(this.#topics.createPartitions(requests)));
   }
   async deleteTopics(topicIds: readonly Uuid[]) {
     this.#open();
-    return this.#topicsChanged(await this.#topics.delete(topicIds));
+    return this.#topicsChanged(await this.#write(this.#topics.delete(topicIds)));
   }
   async alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]) {
     this.#open();
-    return this.#topicsChanged(await this.#topics.alterConfigsOf(requests));
+    return this.#topicsChanged(await this.#write(this.#topics.alterConfigsOf(requests)));
   }
 
   #topicsChanged<T extends { readonly error: number }>(results: T[]): T[] {
@@ -336,7 +350,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   }
   async alterConfigs(scope: string, changes: ConfigChanges): Promise<void> {
     this.#open();
-    await this.#topics.alterConfigs(scope, changes);
+    await this.#write(this.#topics.alterConfigs(scope, changes));
     this.#feed.notify();
   }
   async readConfigs(scope: string) {

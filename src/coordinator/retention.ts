@@ -14,7 +14,7 @@ export interface RetentionLimits {
   readonly retentionBytes: bigint | undefined;
 }
 
-type Configs = Readonly<Record<string, string>>;
+export type Configs = Readonly<Record<string, string>>;
 
 /** The first of the values that is an integer (configs are checked where they are set); −1 means no limit. */
 function limit(values: readonly (string | undefined)[], fallback: bigint): bigint | undefined {

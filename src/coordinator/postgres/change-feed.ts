@@ -4,8 +4,13 @@
  * somebody else's reads the `changes` table. A connection of its own listens; after every (re)connect `onProbe` is called,
  * since changes may have been missed.
  *
- * What was read is remembered by transaction: everything from the oldest transaction that was still open at the last read
- * is read again and what is known already left out. A number alone would skip whoever commits late.
+ * What was read is remembered as the snapshot that the read saw: what that one could not see is new. A number alone would
+ * skip whoever commits late, and a transaction id alone would read everything again for as long as a transaction is open,
+ * of whomever on that server. After a reconnection another server may answer, whose transaction ids are lower: the
+ * snapshot is taken anew then, and what lies before it is probed for.
+ *
+ * A broker may die between its commit and its NOTIFY, or not know that it has committed. So the table is also read every
+ * `READ_MS` without having been told to: nobody sleeps through a change for longer.
  */
 import type { Client } from 'pg';
 import type { Logger } from '../../common/logger.ts';
@@ -29,12 +34,15 @@ export interface ChangeFeedOptions {
   readonly logger: Logger;
   readonly onChange: (change: ForeignChange) => void | Promise<void>;
   readonly onProbe: () => void | Promise<void>;
+  /** How long the server may go on with a statement whose answer nobody waits for any more. */
+  readonly statementTimeoutMs: number;
 }
 
 const RECONNECT_FIRST_MS = 100;
 const RECONNECT_LAST_MS = 5_000;
 /** A half-open connection is found out by asking at times. */
 const PING_MS = 10_000;
+const READ_MS = 1_000;
 const RENOTIFY_MS = 1_000;
 const KEEP_CHANGES = '10 minutes';
 
@@ -45,14 +53,17 @@ export class ChangeFeed {
   #attempts = 0;
   #reconnect: Timer | undefined;
   #ping: Timer | undefined;
+  #nextRead: Timer | undefined;
   #renotify: Timer | undefined;
   #reading: Promise<void> | undefined;
   #readAgain = false;
   #notifying: Promise<void> | undefined;
   #notifyAgain = false;
-  /** Read from this transaction id on; changes already told, by number. */
-  #horizon: string | undefined;
-  #told = new Set<bigint>();
+  /** The snapshot of the last read. */
+  #seen = '';
+  /** Until then this process's own changes are read too; by the monotonic clock. */
+  #ownUntilMs = -1;
+  #probeDue = false;
   #ended: Promise<void> = Promise.resolve();
 
   constructor(options: ChangeFeedOptions) {
@@ -76,19 +87,31 @@ export class ChangeFeed {
     client.on('notification', ({ payload }) => {
       if (!payload?.endsWith(this.#options.origin)) this.#read();
     });
-    await client.connect();
+    try {
+      await client.connect();
+      this.#seen = String((await client.query('SELECT pg_current_snapshot()::text AS seen')).rows[0].seen);
+      await client.query(`LISTEN "${this.#channel}"`);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
     if (this.#closed) {
       await client.end();
       return;
     }
     this.#client = client;
-    await client.query(`LISTEN "${this.#channel}"`);
-    // From the first connection on, nothing that commits later is missed; what a lost one missed is probed for.
-    this.#horizon ??= String(
-      (await client.query('SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS x')).rows[0].x,
-    );
     this.#attempts = 0;
     this.#armPing();
+    this.#armRead();
+  }
+
+  #armRead(): void {
+    this.#nextRead?.cancel();
+    this.#nextRead = this.#options.time.setTimer(READ_MS, () => {
+      if (!this.#client) return;
+      this.#read();
+      this.#armRead();
+    });
   }
 
   #armPing(): void {
@@ -103,9 +126,10 @@ export class ChangeFeed {
   }
 
   #onLost(client: Client): void {
-    if (this.#closed || (this.#client !== client && this.#reconnect)) return;
+    if (this.#closed || this.#client !== client) return;
     this.#client = undefined;
     this.#ping?.cancel();
+    this.#nextRead?.cancel();
     client.end().catch(() => {});
     this.#scheduleReconnect();
   }
@@ -128,7 +152,8 @@ export class ChangeFeed {
       await this.#options.onProbe();
     } catch (error) {
       this.#options.logger.warn({ error }, 'listening for changes of other brokers failed and will be repeated');
-      this.#scheduleReconnect();
+      if (this.#client) this.#onLost(this.#client);
+      else this.#scheduleReconnect();
     }
   }
 
@@ -182,21 +207,32 @@ export class ChangeFeed {
   }
 
   async #readOnce(): Promise<void> {
-    const rows = await this.#options.connections.query({
-      name: 'read_changes',
-      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS horizon, c.*
-        FROM (SELECT 1) one LEFT JOIN changes c ON c.xid >= $1::text::xid8 AND c.origin <> $2 ORDER BY c.change_number`,
-      values: [this.#horizon, this.#options.origin],
+    const { connections, origin, time, onChange, onProbe } = this.#options;
+    const probe = this.#probeDue;
+    const but = time.monotonicMs() < this.#ownUntilMs ? null : origin;
+    // Not prepared: how few of the rows are new shows only with the snapshot at hand.
+    const rows = await connections.query({
+      text: `SELECT pg_current_snapshot()::text AS seen, c.* FROM (SELECT 1) one LEFT JOIN changes c
+        ON (c.xid >= pg_snapshot_xmax($1::pg_snapshot) OR c.xid = ANY (ARRAY(SELECT pg_snapshot_xip($1::pg_snapshot))))
+          AND c.origin IS DISTINCT FROM $2 ORDER BY c.change_number`,
+      values: [this.#seen, but],
     });
-    const told = new Set<bigint>();
-    for (const row of rows) {
-      const number = row.change_number as bigint | null;
-      if (number === null) continue;
-      told.add(number);
-      if (!this.#told.has(number)) await this.#options.onChange(toChange(row));
-    }
-    this.#horizon = rows[0]!.horizon as string;
-    this.#told = told;
+    this.#seen = rows[0]!.seen as string;
+    for (const row of rows) if (row.change_number !== null) await onChange(toChange(row));
+    if (!probe) return;
+    this.#probeDue = false;
+    await onProbe();
+  }
+
+  /**
+   * The answer to a write of this process was lost. What it changed, if it did, has told nobody here: those who wait are
+   * probed as soon as the database answers, and what commits later is read as if it were another's.
+   */
+  doubt(): void {
+    const { time, statementTimeoutMs } = this.#options;
+    this.#ownUntilMs = time.monotonicMs() + statementTimeoutMs + READ_MS;
+    this.#probeDue = true;
+    this.#read();
   }
 
   /** Old changes are of no use to anyone: whoever was away that long is probed. */
@@ -210,6 +246,7 @@ export class ChangeFeed {
     this.#closed = true;
     this.#reconnect?.cancel();
     this.#ping?.cancel();
+    this.#nextRead?.cancel();
     this.#renotify?.cancel();
     await Promise.all([this.#notifying, this.#reading, this.#ended]);
     await this.#client?.end().catch(() => {});

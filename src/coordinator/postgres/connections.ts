@@ -165,7 +165,10 @@ export class Connections {
   /** A connection of its own outside the pool, for LISTEN. */
   async dedicated(): Promise<Client> {
     const { default: pg } = await import('pg');
-    return new pg.Client(await clientConfig(this.#options));
+    return new pg.Client({
+      ...(await clientConfig(this.#options)),
+      stream: () => tracked(new Socket(), this.#sockets),
+    });
   }
 
   /** One statement, repeated where that is certain to do no harm. @throws CoordinatorError */

@@ -4,7 +4,13 @@
  */
 import { type PartitionKey, partitionKey, type TopicIdPartition } from '../../common/topic-id-partition.ts';
 import type { EnforceRetentionResult } from '../diskless-coordinator.ts';
-import { breaches, PARTITIONS_PER_RETENTION_STEP, type RetentionLimits } from '../retention.ts';
+import {
+  breaches,
+  type Configs,
+  PARTITIONS_PER_RETENTION_STEP,
+  type RetentionLimits,
+  retentionLimits,
+} from '../retention.ts';
 import type { Connections, Row } from './connections.ts';
 
 export interface RetentionStepOptions {
@@ -13,7 +19,6 @@ export interface RetentionStepOptions {
   readonly nowMs: number | undefined;
   readonly origin: string;
   readonly producerIdExpirationMs: number;
-  readonly limitsOf: (topicId: string) => RetentionLimits;
 }
 
 interface Progress {
@@ -73,14 +78,18 @@ export class PostgresRetention {
     return false;
   }
 
-  /** Logs whose oldest coordinate breaches a limit are dropped from until it no longer does. */
+  /**
+   * Logs whose oldest coordinate breaches a limit are dropped from until it no longer does. The limits are asked for with
+   * the logs: a topic that another broker has just made, to be kept for ever, must not be judged by what is known here.
+   */
   async #retain(progress: Progress, options: RetentionStepOptions): Promise<void> {
     const rows = await this.#connections.query({
       name: 'logs_to_retain',
-      text: `SELECT g.log_id, g.topic_id, g.partition, g.bytes, k.size, k.max_timestamp, k.append_time_ms, clock_ms() AS now
-        FROM logs g LEFT JOIN LATERAL (
+      text: `SELECT g.log_id, g.topic_id, g.partition, g.bytes, k.size, k.max_timestamp, k.append_time_ms, clock_ms() AS now,
+          t.configs, (SELECT configs FROM configs WHERE scope = 'broker') AS broker_configs
+        FROM logs g JOIN topics t ON t.topic_id = g.topic_id LEFT JOIN LATERAL (
           SELECT * FROM coordinates k WHERE k.log_id = g.log_id ORDER BY k.last_offset LIMIT 1
-        ) k ON true WHERE g.log_id > $1 AND g.topic_id IS NOT NULL ORDER BY g.log_id LIMIT $2`,
+        ) k ON true WHERE g.log_id > $1 ORDER BY g.log_id LIMIT $2`,
       values: [this.#cursor, PARTITIONS_PER_RETENTION_STEP],
     });
     if (rows.length > 0) await this.#forgetProducers(rows, options);
@@ -113,7 +122,7 @@ export class PostgresRetention {
 
   async #retainLog(progress: Progress, row: Row, options: RetentionStepOptions): Promise<void> {
     if (row.size === null) return;
-    const limits = options.limitsOf(row.topic_id as string);
+    const limits = retentionLimits(row.configs as Configs, (row.broker_configs ?? {}) as Configs);
     const oldest = {
       maxTimestamp: row.max_timestamp as bigint,
       appendTimeMs: row.append_time_ms as bigint,

@@ -18,8 +18,7 @@ function toTopic(row: Row): TopicDescription {
 export class PostgresTopics {
   readonly #connections: Connections;
   readonly #origin: string;
-  #topics = new Map<Uuid, TopicDescription>();
-  #sorted: readonly TopicDescription[] = [];
+  #topics: readonly TopicDescription[] = [];
   /** The scope `broker`, which every commit needs. */
   #broker: Configs = {};
   #refreshing: Promise<void> | undefined;
@@ -52,16 +51,12 @@ export class PostgresTopics {
 
   async #readAll(): Promise<void> {
     const rows = await this.#connections.query({ name: 'all_topics', text: 'SELECT * FROM topics' });
-    this.#topics = new Map(rows.map((row) => [row.topic_id as string, toTopic(row)]));
-    this.#sorted = [...this.#topics.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    this.#topics = rows.map(toTopic).sort((a, b) => (a.name < b.name ? -1 : 1));
     this.#broker = await this.readConfigs('broker');
   }
 
   list(): readonly TopicDescription[] {
-    return this.#sorted;
-  }
-  get(topicId: Uuid): TopicDescription | undefined {
-    return this.#topics.get(topicId);
+    return this.#topics;
   }
   get brokerConfigs(): Configs {
     return this.#broker;

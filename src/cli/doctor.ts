@@ -26,10 +26,11 @@ const flags = {
 
 const help = `Usage: shoal doctor [flags]
 
-Looks a stopped broker's data over: the integrity of the database, whether each
-partition's coordinates follow each other without a gap, and whether every one of
-them lies where the footer of its object says. Says what is held, and every fault
-it finds. Changes nothing. Ends with 1 when there is a fault, else with 0.
+Looks a broker's data over: the integrity of the database and whether its tables
+agree, whether each partition's coordinates follow each other without a gap, and
+whether every one of them lies where the footer of its object says. Says what is
+held, and every fault it finds. Changes nothing. Ends with 1 when there is a
+fault, else with 0. A broker on SQLite must be stopped; on PostgreSQL it may run.
 
 Flags:
 ${describeFlags(flags)}
@@ -43,8 +44,9 @@ export const command: Command = {
     if (storage !== undefined && !isUrl(storage) && !existsSync(storage)) {
       throw new CliError(`${storage} does not exist; name the folder of the segments with --storage`);
     }
-    const faults = isUrl(database) ? [] : await integrityFaults(database, data);
+    const inFile = isUrl(database) ? [] : await integrityFaults(database, data);
     const examination = await examine({ data, storage, coordinator });
+    const faults = isUrl(database) ? await tableFaults(database) : inFile;
     const report = { ...examination, databaseFaults: faults };
     await print(json ? `${JSON.stringify(report, null, 2)}\n` : text(report));
     return faults.length + examination.problemCount === 0 ? 0 : 1;
@@ -58,6 +60,16 @@ async function integrityFaults(path: string, dataFolder: string): Promise<readon
     return await checkSqliteIntegrity(path);
   } catch (error) {
     throw new CliError(await namingHolder((error as Error).message, { path: dataFolder }));
+  }
+}
+
+/** Of PostgreSQL, which looks after its files itself. The URL has been used already. */
+async function tableFaults(url: string): Promise<readonly string[]> {
+  const { checkPostgresDatabase } = await import('../coordinator/postgres/check-database.ts');
+  try {
+    return await checkPostgresDatabase(url);
+  } catch (error) {
+    throw new CliError((error as Error).message);
   }
 }
 

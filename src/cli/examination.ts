@@ -1,9 +1,13 @@
 /**
  * Cross-checks what a coordinator says against what the storage holds: every coordinate must lie inside a run of its
- * partition in the footer of an object that exists, and the coordinates of a partition must follow each other from before
- * its log start offset to its high watermark. Reads only. Memory is bounded; objects shared by many partitions may be
- * read again.
+ * partition in the footer of an object that exists and is as large as when it was committed, and the coordinates of a
+ * partition must follow each other from before its log start offset to its high watermark. What no commit knows must at
+ * least be a segment. Reads only. Memory is bounded; objects shared by many partitions may be read again.
+ *
+ * Other brokers may be at work meanwhile: log start offsets move, topics go, and their objects after them. What seems to
+ * be wrong is looked at again before it is told.
  */
+import { Errors } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import { partitionKey } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate, DisklessCoordinator, FindBatchesResult } from '../coordinator/diskless-coordinator.ts';
@@ -15,7 +19,8 @@ import {
   SegmentFormatError,
   type SegmentRun,
 } from '../produce/segment-format.ts';
-import { type ObjectStorage, StorageError } from '../storage/object-storage.ts';
+import { isObjectKey, type ObjectStorage, type ObjectSummary, StorageError } from '../storage/object-storage.ts';
+import { SEGMENTS } from './lost-segments.ts';
 
 export interface Examination {
   readonly topics: number;
@@ -36,6 +41,8 @@ const MAX_PROBLEMS = 100;
 const MAX_CACHED_FOOTERS = 10_000;
 const PAGE_BYTES = 256 << 20;
 const DESCRIBED_AT_ONCE = 1_000;
+/** Each costs two reads of the storage. */
+const MAX_UNKNOWN_LOOKED_AT = 1_000;
 
 /** An object's runs by partition, or what is wrong with it. */
 type Footer = ReadonlyMap<string, SegmentRun> | string;
@@ -49,6 +56,7 @@ export class Examiner {
   #problemCount = 0;
   #coordinates = 0;
   #liveBytes = 0;
+  #unknownLookedAt = 0;
 
   constructor(coordinator: DisklessCoordinator, storage: ObjectStorage) {
     this.#coordinator = coordinator;
@@ -87,41 +95,55 @@ export class Examiner {
   }
 
   async #examinePartition(of: TopicIdPartition, name: string): Promise<void> {
-    const { logStartOffset, highWatermark } = await this.#page(of, -1n);
+    let { logStartOffset, highWatermark } = await this.#page(of, -1n);
     if (logStartOffset > highWatermark) this.#problem(`${name}: log start ${logStartOffset} is above ${highWatermark}`);
     let next = logStartOffset;
     while (next < highWatermark) {
-      const { coordinates } = await this.#page(of, next);
-      if (coordinates.length === 0) {
+      const page = await this.#page(of, next);
+      if (page.error === Errors.UNKNOWN_TOPIC_OR_PARTITION) return;
+      ({ logStartOffset, highWatermark } = page);
+      if (logStartOffset > next) {
+        next = logStartOffset;
+        continue;
+      }
+      if (page.coordinates.length === 0) {
         this.#problem(`${name}: no coordinate holds offset ${next}, below the high watermark ${highWatermark}`);
         return;
       }
-      for (const coordinate of coordinates) {
-        const { baseOffset, lastOffset } = coordinate;
-        const fits = next === logStartOffset ? baseOffset <= next && next <= lastOffset : baseOffset === next;
-        if (!fits)
-          this.#problem(`${name}: offset ${next} is followed by a coordinate of ${baseOffset} to ${lastOffset}`);
+      for (const coordinate of page.coordinates) {
+        this.#examinePlace(name, coordinate, next, next === logStartOffset);
         await this.#examineCoordinate(of, name, coordinate);
-        next = lastOffset + 1n;
+        next = coordinate.lastOffset + 1n;
       }
     }
     if (next > highWatermark)
       this.#problem(`${name}: coordinates end at ${next}, the high watermark is ${highWatermark}`);
   }
 
+  /** A log may start inside a coordinate. */
+  #examinePlace(
+    name: string,
+    { baseOffset, lastOffset }: BatchCoordinate,
+    expected: bigint,
+    isLogStart: boolean,
+  ): void {
+    const fits = isLogStart ? baseOffset <= expected && expected <= lastOffset : baseOffset === expected;
+    if (!fits)
+      this.#problem(`${name}: offset ${expected} is followed by a coordinate of ${baseOffset} to ${lastOffset}`);
+  }
+
   async #examineCoordinate(of: TopicIdPartition, name: string, coordinate: BatchCoordinate): Promise<void> {
-    const { objectKey, position, size, baseOffset } = coordinate;
     this.#coordinates += 1;
-    this.#liveBytes += size;
-    const footer = await this.#footer(objectKey);
-    const where = `${name} offset ${baseOffset}: object ${objectKey}`;
-    if (typeof footer === 'string') {
-      this.#problem(`${where} ${footer}`);
-      return;
-    }
-    const run = footer.get(partitionKey(of));
-    const inside = run && position >= run.position && position + size <= run.position + run.size;
-    if (!inside) this.#problem(`${where} has no run of it at position ${position} size ${size}`);
+    this.#liveBytes += coordinate.size;
+    const footer = await this.#footer(coordinate.objectKey);
+    const fault = coordinateFault(footer, of, coordinate);
+    if (fault === undefined || !(await this.#isStillThere(of, coordinate))) return;
+    this.#problem(`${name} offset ${coordinate.baseOffset}: object ${coordinate.objectKey} ${fault}`);
+  }
+
+  async #isStillThere(of: TopicIdPartition, { objectKey, position, lastOffset }: BatchCoordinate): Promise<boolean> {
+    const [first] = (await this.#page(of, lastOffset)).coordinates;
+    return first?.objectKey === objectKey && first.position === position;
   }
 
   #footer(objectKey: string): Promise<Footer> {
@@ -134,6 +156,8 @@ export class Examiner {
   }
 
   async #readFooter(key: string): Promise<Footer> {
+    // Of a coordinate whose object has no row in the database.
+    if (typeof key !== 'string' || !isObjectKey(key)) return 'is none: no object can have that key';
     try {
       const object = await this.#storage.head(key);
       if (!object) return 'does not exist';
@@ -153,19 +177,52 @@ export class Examiner {
   /** What the storage holds beyond what coordinates refer to. */
   async #examineObjects(): Promise<{ objects: number; objectBytes: number; unknownObjects: number }> {
     let [objects, objectBytes, unknownObjects] = [0, 0, 0];
-    let keys: string[] = [];
-    const describe = async (): Promise<void> => {
-      const files = await this.#coordinator.describeFiles(keys);
-      unknownObjects += files.filter((file) => file === undefined).length;
-      keys = [];
+    let some: ObjectSummary[] = [];
+    const compare = async (): Promise<void> => {
+      const files = await this.#coordinator.describeFiles(some.map(({ key }) => key));
+      for (const [index, { key, sizeBytes }] of some.entries()) {
+        const file = files[index];
+        if (file?.state === 'uploaded' && file.sizeBytes !== sizeBytes)
+          this.#problem(`object ${key} has ${sizeBytes} bytes, ${file.sizeBytes} were committed`);
+        if (file) continue;
+        unknownObjects += 1;
+        await this.#examineUnknown(key);
+      }
+      some = [];
     };
-    for await (const { key, sizeBytes } of this.#storage.list()) {
+    for await (const object of this.#storage.list({ prefix: SEGMENTS })) {
       objects += 1;
-      objectBytes += sizeBytes;
-      keys.push(key);
-      if (keys.length === DESCRIBED_AT_ONCE) await describe();
+      objectBytes += object.sizeBytes;
+      some.push(object);
+      if (some.length === DESCRIBED_AT_ONCE) await compare();
     }
-    await describe();
+    await compare();
     return { objects, objectBytes, unknownObjects };
   }
+
+  /** An upload that was not committed is none of the faults: its broker may have died, or be about to commit it. */
+  async #examineUnknown(key: string): Promise<void> {
+    if (this.#unknownLookedAt === MAX_UNKNOWN_LOOKED_AT) return;
+    this.#unknownLookedAt += 1;
+    const footer = await this.#footer(key);
+    if (typeof footer === 'string' && (await this.#storage.head(key)))
+      this.#problem(`object ${key} is not known to the coordinator and no segment of Shoal's: it ${footer}`);
+  }
+}
+
+/** What is wrong with a coordinate, to be read after the name of its object. */
+function coordinateFault(footer: Footer, of: TopicIdPartition, coordinate: BatchCoordinate): string | undefined {
+  if (typeof footer === 'string') return footer;
+  const { position, size, baseOffset, lastOffset, timestampType, maxTimestamp } = coordinate;
+  const run = footer.get(partitionKey(of));
+  const inside = run && position >= run.position && position + size <= run.position + run.size;
+  if (!inside) return `has no run of it at position ${position} size ${size}`;
+  const offsets = lastOffset - baseOffset + 1n;
+  const isWhole = size === run.size;
+  const records = BigInt(run.recordCount);
+  if (offsets > records || (isWhole && offsets < records))
+    return `has ${records} records of it in ${run.size} bytes, the coordinate ${offsets} offsets in ${size}`;
+  if (timestampType === 0 && (maxTimestamp > run.maxTimestamp || (isWhole && maxTimestamp < run.maxTimestamp)))
+    return `has records up to time ${run.maxTimestamp}, the coordinate up to ${maxTimestamp}`;
+  return undefined;
 }

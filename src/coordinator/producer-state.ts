@@ -15,7 +15,8 @@ export const BATCHES_REMEMBERED = 5;
 /** Kafka's default of `producer.id.expiration.ms`. */
 export const DEFAULT_PRODUCER_ID_EXPIRATION_MS = 86_400_000;
 
-const MAX_SEQUENCE = 2_147_483_647;
+/** Sequences start over after it. */
+export const MAX_SEQUENCE = 2_147_483_647;
 
 /** One appended batch of a producer. */
 export interface ProducerBatch {

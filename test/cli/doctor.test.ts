@@ -113,9 +113,10 @@ describe('shoal doctor', () => {
       problemCount: number;
       unknownObjects: number;
     };
-    expect(problemCount).toBe(6);
+    expect(problemCount).toBe(7);
     expect(problems.filter((line) => line.includes('does not exist'))).toHaveLength(2);
     expect(problems.filter((line) => line.includes('is damaged'))).toHaveLength(4);
+    expect(problems.filter((line) => line.includes('were committed'))).toHaveLength(1);
     expect(problems[0]).toMatch(/^ward-0 offset \d+: object segments\//);
     expect(unknownObjects).toBe(1);
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
+import { checkSqliteIntegrity } from '../../src/coordinator/sqlite/integrity.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from './fixture.ts';
 import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from './history.ts';
@@ -33,6 +34,7 @@ it('SQLite agrees with memory on random histories', { timeout: 600_000 }, async 
   // fast-check prints the seed and the shrunk history when it fails.
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   await sqlite.current.close();
+  expect(await checkSqliteIntegrity(join(folder, 'coordinator.db'))).toEqual([]);
   await rm(folder, { recursive: true });
   for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {
     expect(counts[outcome], `batches with outcome ${outcome} in ${JSON.stringify(counts)}`).toBeGreaterThan(0);

@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
+import { checkPostgresDatabase } from '../../src/coordinator/postgres/check-database.ts';
+import { checkSqliteIntegrity } from '../../src/coordinator/sqlite/integrity.ts';
 import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from '../coordinator/fixture.ts';
@@ -42,6 +44,8 @@ it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000
   });
   await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
   await sqlite.current.close();
+  expect(await checkSqliteIntegrity(join(folder, 'c.db'))).toEqual([]);
+  expect(await checkPostgresDatabase(url(), schema)).toEqual([]);
   await postgres.current.close();
   await rm(folder, { recursive: true });
   for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {

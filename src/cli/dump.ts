@@ -1,9 +1,9 @@
 /** `shoal dump FILE`: every record batch of a file with its header and what the record kernel says about it. */
-import { type FileHandle, open } from 'node:fs/promises';
 import type { RecordBatchReport } from '../kernel.ts';
-import { CliError, type Command, UsageError } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { describeFlags, parseCommandLine } from './flags.ts';
 import { print } from './output.ts';
+import { inputName, openFileOrPipe } from './piped-file.ts';
 import { type BatchRange, findBatchRange, readBatches } from './record-file.ts';
 
 const flags = {
@@ -15,8 +15,9 @@ const help = `Usage: shoal dump FILE [flags]
 Prints each record batch in a file of bytes: its header by Kafka's names, whether
 its CRC is right, and the verdict that a producer who sent it would get, with the
 index of the bad record. FILE may be a segment of Shoal's, a log segment of
-Kafka's, or any bytes. Where they end inside a header, its other fields are null in
-JSON. Ends with 1 when something is wrong with them, else with 0.
+Kafka's, or any bytes; a pipe, or - for standard input, is read to its end first.
+Where they end inside a header, its other fields are null in JSON. Ends with 1 when
+something is wrong with them, else with 0.
 
 Flags:
 ${describeFlags(flags)}
@@ -35,37 +36,21 @@ export const command: Command = {
 };
 
 async function dump(path: string, format: (report: RecordBatchReport) => string, json: boolean): Promise<number> {
-  const file = await openFile(path);
+  const file = await openFileOrPipe(path);
   try {
     const { size } = await file.stat();
     const range = await findBatchRange(file, size);
     const counts = { batches: 0, wrong: 0 };
     for await (const text of blocks(readBatches(file, range), format, counts)) if (!(await print(text))) break;
     const { batches, wrong } = counts;
-    if (batches === 0) process.stderr.write(`shoal: ${path} holds no record batch: it has ${size} bytes\n`);
+    if (batches === 0) process.stderr.write(`shoal: ${inputName(path)} holds no record batch: it has ${size} bytes\n`);
     else if (!json) await print(`${summary(batches, wrong)}${CONTAINER[range.kind]}\n`);
     else if (range.kind === 'torn segment')
-      process.stderr.write(`shoal: ${path} is${CONTAINER[range.kind].slice(4)}\n`);
+      process.stderr.write(`shoal: ${inputName(path)} is${CONTAINER[range.kind].slice(4)}\n`);
     return wrong === 0 && batches > 0 && range.kind !== 'torn segment' ? 0 : 1;
   } finally {
     await file.close();
   }
-}
-
-async function openFile(path: string): Promise<FileHandle> {
-  try {
-    const file = await open(path, 'r');
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
-  } catch (error) {
-    throw new CliError(`cannot read ${path}: ${reasonOf(error as NodeJS.ErrnoException)}`);
-  }
-  throw new CliError(`cannot read ${path}: it is not a regular file`);
-}
-
-function reasonOf({ code, message }: NodeJS.ErrnoException): string {
-  if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EACCES' ? 'permission denied' : (code ?? message);
 }
 
 const CONTAINER: Readonly<Record<BatchRange['kind'], string>> = {

@@ -21,13 +21,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function shoal(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...args], {
+function run(program: string, args: readonly string[], input?: Uint8Array) {
+  const { status, stdout, stderr } = spawnSync(program, args, {
     cwd: root,
     encoding: 'utf8',
+    ...(input ? { input } : {}),
   });
   return { status, stdout, stderr };
 }
+
+const shoal = (...args: string[]) => run(process.execPath, ['dist/cli.js', ...args]);
 
 function dump(bytes: Uint8Array, ...more: string[]) {
   const path = join(folder, 'bytes');
@@ -47,6 +50,19 @@ function dumpJson(bytes: Uint8Array): { status: number | null; lines: Line[] } {
       .slice(0, -1)
       .map((line) => JSON.parse(line) as Line),
   };
+}
+
+function segmentOf(batches: readonly Buffer[]): Buffer {
+  const topicIdPartition = { topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partition: 3 };
+  const runs = batches.map((bytes) => ({
+    topicIdPartition,
+    bytes,
+    recordCount: bytes.readInt32BE(57),
+    maxTimestamp: bytes.readBigInt64BE(35),
+    crc: bytes.readUInt32BE(17),
+  }));
+  const origin = { uploaderId: 1, uploaderEpoch: 1, segmentSequence: 1, createdMs: 1 };
+  return Buffer.concat(encodeSegment(runs, origin, { crc32c, crc32cCombine }).body);
 }
 
 /** The start of a batch whose records are compressed to `payload`, which holds `count` of them. */
@@ -133,23 +149,13 @@ describe('shoal dump --json', () => {
   });
 
   it('finds the batches in a segment of ours', () => {
-    const topicIdPartition = { topicId: 'AAAAAAAAAAAAAAAAAAAAAQ', partition: 3 };
-    const batches = [plainBatch(2, 10, { leaderEpoch: 0 }), plainBatch(5, 100, { leaderEpoch: 0 })].map((bytes) => ({
-      topicIdPartition,
-      bytes,
-      recordCount: bytes.readInt32BE(57),
-      maxTimestamp: bytes.readBigInt64BE(35),
-      crc: bytes.readUInt32BE(17),
-    }));
-    const origin = { uploaderId: 1, uploaderEpoch: 1, segmentSequence: 1, createdMs: 1 };
-    const segment = Buffer.concat(encodeSegment(batches, origin, { crc32c, crc32cCombine }).body);
+    const batches = [plainBatch(2, 10, { leaderEpoch: 0 }), plainBatch(5, 100, { leaderEpoch: 0 })];
+    const segment = segmentOf(batches);
     const torn = dump(segment.subarray(0, -1));
     expect(torn.status).toBe(1);
-    expect(torn.stdout).toContain(
-      `position ${1 + batches[0]!.bytes.length}: ${batches[1]!.bytes.length} bytes, good\n`,
-    );
+    expect(torn.stdout).toContain(`position ${1 + batches[0]!.length}: ${batches[1]!.length} bytes, good\n`);
     expect(torn.stdout).toContain(', in a shared log segment whose footer is missing or damaged\n');
-    const withoutFooter = segment.subarray(0, 1 + batches[0]!.bytes.length);
+    const withoutFooter = segment.subarray(0, 1 + batches[0]!.length);
     expect(dump(withoutFooter, '--json')).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/is a shared log segment whose footer is missing or damaged\n$/),
@@ -157,7 +163,7 @@ describe('shoal dump --json', () => {
     const { status, lines } = dumpJson(segment);
     expect(lines.map(({ position, recordsCount, errorCode }) => [position, recordsCount, errorCode])).toEqual([
       [1, 2, 0],
-      [1 + batches[0]!.bytes.length, 5, 0],
+      [1 + batches[0]!.length, 5, 0],
     ]);
     expect(status).toBe(0);
     expect(dump(segment).stdout).toContain('2 batches, none with an error, in a shared log segment');
@@ -214,6 +220,21 @@ describe('shoal dump', () => {
     rmSync(path);
   });
 
+  it('reads standard input and pipes as it reads files', () => {
+    const batches = [plainBatch(3, 40), plainBatch(1, 2_000_000), plainBatch(1, 7).subarray(0, 50)];
+    for (const bytes of [Buffer.concat(batches), segmentOf([plainBatch(2, 10), plainBatch(5, 100)])]) {
+      const expected = dump(bytes, '--json');
+      expect(expected.stdout.split('\n').length).toBeGreaterThan(2);
+      expect(run('bash', ['-c', 'node dist/cli.js dump --json -'], bytes)).toEqual(expected);
+      expect(run('bash', ['-c', 'node dist/cli.js dump --json <(cat)'], bytes)).toEqual(expected);
+    }
+    const nothing = 'shoal: standard input holds no record batch: it has 0 bytes\n';
+    expect(run('bash', ['-c', 'node dist/cli.js dump -'], Buffer.alloc(0))).toMatchObject({
+      status: 1,
+      stderr: nothing,
+    });
+  });
+
   it('says what it needs', () => {
     expect(dump(Buffer.alloc(0))).toMatchObject({ status: 1, stdout: '' });
     expect(shoal('dump')).toMatchObject({ status: 2, stderr: expect.stringContaining('shoal dump FILE') });
@@ -226,6 +247,9 @@ describe('shoal dump', () => {
       status: 1,
       stderr: `shoal: cannot read ${join(folder, 'missing')}: there is no such file\n`,
     });
-    expect(shoal('dump', folder)).toMatchObject({ status: 1, stderr: expect.stringContaining('not a regular file') });
+    expect(shoal('dump', folder)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('neither a file nor a pipe'),
+    });
   });
 });

@@ -25,6 +25,7 @@ function newOptions(config: TopicConfig, nowMs: number): ValidationOptions {
   return {
     maxMessageBytes: config.maxMessageBytes,
     compressionType: config.compressionType,
+    compressionLevel: config.compressionLevel,
     timestampType: config.timestampType,
     nowMs,
     timestampBeforeMaxMs: config.timestampBeforeMaxMs,

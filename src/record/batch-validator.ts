@@ -209,7 +209,9 @@ function rebuild(kernel: RecordKernel, from: Rebuilding, options: ValidationOpti
   const plain = from.renumber ? renumbered(kernel, from) : from.plain;
   if ('error' in plain) return plain;
   const plainBytes = kernel.bytes.subarray(plain.address, plain.address + plain.size);
-  const payload = target === 'none' ? plainBytes : compress(target, plainBytes);
+  // A batch in its producer's codec was at a level that nobody knows.
+  const level = target === options.compressionType ? options.compressionLevel : undefined;
+  const payload = target === 'none' ? plainBytes : compress(target, plainBytes, level);
   const sizeBytes = layout.RECORDS + payload.length;
   if (sizeBytes > options.maxMessageBytes) {
     const { error, message } = verdictOf(layout.BATCH_TOO_LARGE);

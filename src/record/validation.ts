@@ -17,6 +17,8 @@ export interface ValidationOptions {
   /** `max.message.bytes`: limit of one whole batch, also after recompression. */
   readonly maxMessageBytes: number;
   readonly compressionType: CompressionType;
+  /** `compression.<type>.level` of gzip (−1, 1–9) and zstd (−131072–22). @default Kafka's: −1 and 3 */
+  readonly compressionLevel?: number | undefined;
   /** `message.timestamp.type`: 0 CreateTime, 1 LogAppendTime. */
   readonly timestampType: 0 | 1;
   /** The clock against which CreateTime is checked, milliseconds. */

@@ -44,6 +44,9 @@ const FIXED_US = 0.6;
 const US_PER_COMPRESSED_BYTE = 0.0045;
 /** A topic with a codec of its own may have to compress again; a guess, since most producers send what the topic wants. */
 const US_PER_RECOMPRESSED_BYTE = 0.01;
+/** From this level on, gzip and zstd take ten times as long and more. */
+const HIGH_LEVEL = 7;
+const HIGH_LEVEL_FACTOR = 10;
 const KEEPS_CODEC: ReadonlySet<CompressionType> = new Set(['producer', 'uncompressed']);
 const US_PER_RECORD_BYTE = 0.0003;
 const US_PER_CRC_BYTE = 0.00006;
@@ -79,8 +82,13 @@ export function estimateUs(task: RecordTask, { attributes, recordCount }: FirstB
   if (isPlain(task, attributes)) return FIXED_US + task.size * US_PER_RECORD_BYTE;
   const records = Math.min(Math.max(0, recordCount), task.size * RECORDS_PER_BYTE_MAX);
   const readUs = task.size * US_PER_COMPRESSED_BYTE + records * US_PER_RECORD;
-  const costUs = FIXED_US + readUs + (recompresses(task) ? task.size * US_PER_RECOMPRESSED_BYTE : 0);
-  return Math.max(MEASURED_FROM_US, costUs);
+  return Math.max(MEASURED_FROM_US, FIXED_US + readUs + recompressionUs(task));
+}
+
+function recompressionUs(task: RecordTask): number {
+  if (task.kind !== 'validate' || !recompresses(task)) return 0;
+  const isHigh = (task.options.compressionLevel ?? 0) >= HIGH_LEVEL;
+  return task.size * US_PER_RECOMPRESSED_BYTE * (isHigh ? HIGH_LEVEL_FACTOR : 1);
 }
 
 /** Nothing to decompress and nothing to compress. */

@@ -19,6 +19,7 @@ describe('topic configs', () => {
     expect(parseTopicConfig({})).toEqual({
       maxMessageBytes: 1_048_588,
       compressionType: 'producer',
+      compressionLevel: undefined,
       timestampType: 0,
       timestampBeforeMaxMs: Number.POSITIVE_INFINITY,
       timestampAfterMaxMs: 3_600_000,
@@ -46,6 +47,24 @@ describe('topic configs', () => {
   });
 
   it.for([
+    ['gzip', '9', 9],
+    ['gzip', undefined, -1],
+    ['zstd', '-131072', -131_072],
+    ['zstd', undefined, 3],
+    ['lz4', '17', undefined],
+    ['snappy', '9', undefined],
+    ['producer', '9', undefined],
+  ] as const)('compression.type=%s at level %s compresses at %s', ([type, level, expected]) => {
+    const levels =
+      level === undefined || type === 'snappy' || type === 'producer' ? {} : { [`compression.${type}.level`]: level };
+    const others = { 'compression.gzip.level': '1', 'compression.zstd.level': '1' };
+    delete others[`compression.${type}.level` as keyof typeof others];
+    const configs = { 'compression.type': type, ...others, ...levels };
+    expect(topicConfigProblem(configs)).toBeUndefined();
+    expect(parseTopicConfig(configs).compressionLevel).toBe(expected);
+  });
+
+  it.for([
     ['no.such.config', '1', 'there is no such topic config'],
     ['max.mesage.bytes', '1', 'did you mean max.message.bytes'],
     ['max.message.bytes', '-1', 'outside 0'],
@@ -54,6 +73,11 @@ describe('topic configs', () => {
     ['max.message.bytes', '', 'not an integer'],
     ['compression.type', 'brotli', 'not one of'],
     ['compression.gzip.level', '0', 'outside 1 to 9'],
+    ['compression.gzip.level', '10', 'outside 1 to 9'],
+    ['compression.zstd.level', '23', 'outside -131072 to 22'],
+    ['compression.zstd.level', '-131073', 'outside -131072 to 22'],
+    ['compression.lz4.level', '0', 'outside 1 to 17'],
+    ['compression.lz4.level', '18', 'outside 1 to 17'],
     ['cleanup.policy', 'delete,forget', '"forget" is not one of'],
     ['cleanup.policy', 'delete,', '"" is not one of'],
     ['cleanup.policy', ' , ', '"" is not one of'],

@@ -21,6 +21,16 @@ describe('hand-over policy', () => {
     expect(isWorthHandingOver(small, estimateUs(small, first), first)).toBe(false);
   });
 
+  it('hands over even a small batch that is to be compressed at a high level', () => {
+    const first = { attributes: 0, recordCount: 10 };
+    const at = (compressionLevel: number) => {
+      const options = { ...KAFKA_DEFAULTS, compressionType: 'zstd', compressionLevel } as const;
+      const task = { ...small, size: 1000, options };
+      return isWorthHandingOver(task, estimateUs(task, first), first);
+    };
+    expect([at(-7), at(3), at(9), at(22)]).toEqual([false, false, true, true]);
+  });
+
   it('reads no clock for a small plain one', () => {
     expect(estimateUs(small, { attributes: 0, recordCount: 1 })).toBeLessThan(MEASURED_FROM_US);
   });

@@ -13,9 +13,29 @@ import { compressZstd } from './zstd-compressor.ts';
 const GZIP_LEVEL = -1;
 const ZSTD_LEVEL = 3;
 
+const MiB = 1024 * 1024;
+
+/** The highest level for so many plain bytes: beyond it a batch would take seconds, and its worker count as stuck. */
+const HIGHEST_GZIP: readonly LevelLimit[] = [{ aboveBytes: 4 * MiB, level: 6 }];
+const HIGHEST_ZSTD: readonly LevelLimit[] = [
+  { aboveBytes: 4 * MiB, level: 3 },
+  { aboveBytes: MiB, level: 9 },
+  { aboveBytes: MiB / 4, level: 15 },
+];
+
+interface LevelLimit {
+  readonly aboveBytes: number;
+  readonly level: number;
+}
+
+function boundedLevel(level: number, plainBytes: number, limits: readonly LevelLimit[]): number {
+  const limit = limits.find(({ aboveBytes }) => plainBytes > aboveBytes);
+  return limit ? Math.min(level, limit.level) : level;
+}
+
 /**
  * Compresses `plain` into a payload as Kafka's clients frame it. `level` is Kafka's `compression.<codec>.level` for gzip
- * (−1, 1–9) and zstd (−131072–22); snappy has none, and lz4's encoder has one only.
+ * (−1, 1–9) and zstd (−131072–22), lowered for large inputs; snappy has none, and lz4's encoder has one only.
  */
 export function compress(
   codec: Exclude<CompressionCodec, 'none'>,
@@ -24,12 +44,12 @@ export function compress(
 ): Uint8Array {
   switch (codec) {
     case 'gzip':
-      return gzipSync(plain, { level: level ?? GZIP_LEVEL });
+      return gzipSync(plain, { level: boundedLevel(level ?? GZIP_LEVEL, plain.length, HIGHEST_GZIP) });
     case 'snappy':
       return compressSnappy(plain);
     case 'lz4':
       return compressLz4(plain);
     case 'zstd':
-      return compressZstd(plain, level ?? ZSTD_LEVEL);
+      return compressZstd(plain, boundedLevel(level ?? ZSTD_LEVEL, plain.length, HIGHEST_ZSTD));
   }
 }

@@ -101,6 +101,32 @@ describe('random plain bytes', () => {
   });
 });
 
+describe('levels', () => {
+  it.each([
+    ['gzip', [-1, 1, 5, 9]],
+    ['zstd', [-131_072, -5, 1, 3, 9, 19, 22]],
+  ] as const)('of %s give the same plain bytes in another size', (codec, levels) => {
+    const plain = sample('json', 200_000, 7);
+    const sizes = levels.map((level) => {
+      const payload = compress(codec, plain, level);
+      expect(Buffer.from(DECODERS[codec](payload)).equals(plain)).toBe(true);
+      return payload.length;
+    });
+    expect(new Set(sizes).size).toBeGreaterThanOrEqual(levels.length - 1);
+    expect(sizes.at(-1)).toBeLessThan(sizes.at(-3)!);
+  });
+
+  it.each([
+    ['gzip', 9, 4, 6],
+    ['zstd', 22, 0.25, 15],
+    ['zstd', 22, 1, 9],
+    ['zstd', 22, 4, 3],
+  ] as const)('of %s: %s is not had above %s MiB, but %s', (codec, level, mib, lowered) => {
+    const plain = sample('json', mib * 1024 * 1024 + 1, 3);
+    expect(compress(codec, plain, level)).toEqual(compress(codec, plain, lowered));
+  });
+});
+
 describe('framings', () => {
   const plain = sample('json', 100_000, 1);
 

@@ -1,5 +1,5 @@
 // gzip streams (RFC 1952): members one after the other, their CRC-32 and size verified. As in Kafka's own reader, bytes
-// after a member that do not begin another one are ignored.
+// after a member that are not a sound header of another one are ignored.
 import {
   BAD_CONTENT_CHECKSUM,
   BAD_HEADER,
@@ -27,9 +27,9 @@ export const GZIP_SCRATCH_BYTES: usize = CRC32_WORK + CRC32_WORK_BYTES;
 export function gunzip(src: usize, srcEnd: usize, dst: usize, dstEnd: usize, scratch: usize): i32 {
   let ip = src;
   let op = dst;
-  do {
+  while (true) {
     const header = headerBytes(ip, srcEnd, scratch);
-    if (header < 0) return header;
+    if (header < 0) return ip == src ? header : <i32>(op - dst);
     ip += <usize>header;
     const written = inflate(ip, srcEnd, op, dstEnd, scratch);
     if (written < 0) return written;
@@ -40,8 +40,7 @@ export function gunzip(src: usize, srcEnd: usize, dst: usize, dstEnd: usize, scr
     if (crc32(begin, op, scratch + CRC32_WORK) != load<u32>(ip)) return BAD_CONTENT_CHECKSUM;
     if (load<u32>(ip, 4) != <u32>written) return SIZE_MISMATCH;
     ip += 8;
-  } while (srcEnd - ip >= 2 && load<u16>(ip) == MAGIC);
-  return <i32>(op - dst);
+  }
 }
 
 /** Length of a member's header, or a status. */

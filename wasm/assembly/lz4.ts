@@ -1,5 +1,5 @@
-// LZ4 as Kafka frames it: independent blocks only, header and block checksums verified, content checksum unread (as in
-// Kafka's own reader), bytes after the end mark ignored. The plain bytes of a block are its only history.
+// LZ4 as Kafka frames it: independent blocks only, header and block checksums verified, content checksum unread but there,
+// bytes after it ignored (as in Kafka's own reader). The plain bytes of a block are its only history.
 import {
   BAD_BLOCK_CHECKSUM,
   BAD_DISTANCE,
@@ -7,6 +7,7 @@ import {
   BAD_HEADER_CHECKSUM,
   BAD_MAGIC,
   BLOCK_TOO_LARGE,
+  EMPTY_BLOCK,
   LINKED_BLOCKS,
   NEEDS_DICTIONARY,
   OUTPUT_LIMIT,
@@ -23,6 +24,7 @@ const STORED: u32 = 0x80000000;
 // Frame descriptor flags (FLG).
 const FLG_DICTIONARY: u32 = 0x01;
 const FLG_RESERVED: u32 = 0x02;
+const FLG_CONTENT_CHECKSUM: u32 = 0x04;
 const FLG_CONTENT_SIZE: u32 = 0x08;
 const FLG_BLOCK_CHECKSUM: u32 = 0x10;
 const FLG_INDEPENDENT: u32 = 0x20;
@@ -106,7 +108,9 @@ function headerBytes(src: usize, srcEnd: usize): i32 {
 export function lz4DecodeFrame(src: usize, srcEnd: usize, dst: usize, dstEnd: usize): i32 {
   const header = headerBytes(src, srcEnd);
   if (header < 0) return header;
-  const hasChecksums = (<u32>load<u8>(src, 4) & FLG_BLOCK_CHECKSUM) != 0;
+  const flags = <u32>load<u8>(src, 4);
+  const hasChecksums = (flags & FLG_BLOCK_CHECKSUM) != 0;
+  const trailerBytes: usize = (flags & FLG_CONTENT_CHECKSUM) != 0 ? 4 : 0;
   const blockLimit: usize = 1 << (8 + 2 * (<usize>load<u8>(src, 5) >> 4));
   let ip = src + <usize>header;
   let op = dst;
@@ -114,8 +118,9 @@ export function lz4DecodeFrame(src: usize, srcEnd: usize, dst: usize, dstEnd: us
     if (srcEnd - ip < 4) return TRUNCATED;
     const word = load<u32>(ip);
     ip += 4;
-    if (word == 0) return <i32>(op - dst);
     const size = <usize>(word & ~STORED);
+    // A stored block of no bytes is an end mark as well, to Kafka's reader.
+    if (size == 0) return srcEnd - ip < trailerBytes ? TRUNCATED : <i32>(op - dst);
     if (size > blockLimit) return BLOCK_TOO_LARGE;
     const checksumBytes: usize = hasChecksums ? 4 : 0;
     if (size + checksumBytes > srcEnd - ip) return TRUNCATED;
@@ -129,6 +134,8 @@ export function lz4DecodeFrame(src: usize, srcEnd: usize, dst: usize, dstEnd: us
       const narrowed = dstEnd - op > blockLimit;
       const written = lz4DecodeBlock(ip, blockEnd, op, narrowed ? op + blockLimit : dstEnd);
       if (written < 0) return written == OUTPUT_LIMIT && narrowed ? BLOCK_TOO_LARGE : written;
+      // Kafka's reader takes a read of nothing for the end, and loses what follows.
+      if (written == 0) return EMPTY_BLOCK;
       op += <usize>written;
     }
     ip = blockEnd + checksumBytes;

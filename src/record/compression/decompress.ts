@@ -80,6 +80,7 @@ const SENTENCES: Readonly<Record<number, string>> = {
   [status.BAD_BLOCK_TYPE]: 'a block has a type that its format does not have',
   [status.BAD_BITSTREAM]: 'a bit stream is malformed',
   [status.BAD_SYMBOL]: 'a code stands for no symbol',
+  [status.EMPTY_BLOCK]: 'a block is empty; Kafka clients read nothing after it',
 };
 
 /**

@@ -29,3 +29,5 @@ export const BAD_BLOCK_TYPE = -15;
 export const BAD_BITSTREAM = -16;
 /** A symbol without a meaning. */
 export const BAD_SYMBOL = -17;
+/** An LZ4 block without plain bytes, which Kafka's clients take for the end of the frame. */
+export const EMPTY_BLOCK = -18;

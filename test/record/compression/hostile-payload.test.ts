@@ -10,7 +10,7 @@ import { compress } from '../../../src/record/compression/compress.ts';
 import { decompressionFault } from '../../../src/record/compression/decompress.ts';
 import { decompressionLimits, maxPlainBytes } from '../../../src/record/compression/decompression-limits.ts';
 import * as status from '../../../src/record/compression/decompression-status.ts';
-import { CODECS, type Codec, decode, expectPlain, TARGET_BYTES } from './decompressor.ts';
+import { CODECS, type Codec, decode, expectPlain, TARGET_BYTES, xxhash32 } from './decompressor.ts';
 import { KINDS, type Kind, sample } from './samples.ts';
 
 const MEBIBYTE = 2 ** 20;
@@ -189,6 +189,25 @@ describe('lz4', () => {
     word.writeUInt32LE(packed.length);
     const large = Buffer.concat([frame.subarray(0, 7), word, packed, Buffer.alloc(4)]);
     expect(decode('lz4', large)).toBe('BLOCK_TOO_LARGE');
+  });
+
+  it('refuses what Kafka’s clients read only in part: an empty block, a frame without its content checksum', () => {
+    const magic = Buffer.from('04224d18', 'hex');
+    const frameOf = (flags: number, ...parts: Uint8Array[]): Buffer => {
+      const descriptor = Buffer.from([flags, 0x40]);
+      return Buffer.concat([magic, descriptor, Buffer.from([(xxhash32(descriptor, 0) >>> 8) & 0xff]), ...parts]);
+    };
+    const abc = Buffer.from('03000080616263', 'hex');
+    const end = Buffer.alloc(4);
+    const empty = Buffer.from('0100000000', 'hex');
+    expect(decode('lz4', frameOf(0x60, empty, abc, end))).toBe('EMPTY_BLOCK');
+    expect(decode('lz4', frameOf(0x60, abc, empty, end))).toBe('EMPTY_BLOCK');
+    expect(decode('lz4', frameOf(0x64, abc, end, Buffer.alloc(3)))).toBe('TRUNCATED');
+    expect(String(decode('lz4', frameOf(0x64, abc, end, Buffer.alloc(4))))).toBe('abc');
+    // A stored block of no bytes ends the frame, as the end mark does.
+    const storedEmpty = Buffer.from('00000080', 'hex');
+    expect(String(decode('lz4', frameOf(0x60, abc, storedEmpty, abc, end)))).toBe('abc');
+    expect(decode('lz4', frameOf(0x64, abc, storedEmpty))).toBe('TRUNCATED');
   });
 
   it('is refused when cut at any byte', () => {

@@ -134,7 +134,10 @@ describe('framings', () => {
     const halves = [plain.subarray(0, 40_000), plain.subarray(40_000)];
     const members = Buffer.concat(halves.map((half) => zlib.gzipSync(half)));
     expectPlain(decode('gzip', members), plain);
-    expectPlain(decode('gzip', Buffer.concat([members, Buffer.from('trailing')])), plain);
+    for (const after of ['trailing', '\x1f', '\x1f\x8b', '\x1f\x8b\x08', '\x1f\x8b\x07 some other method']) {
+      expectPlain(decode('gzip', Buffer.concat([members, Buffer.from(after, 'latin1')])), plain);
+    }
+    expect(decode('gzip', Buffer.concat([members, zlib.gzipSync(plain).subarray(0, -9)]))).toBe('TRUNCATED');
 
     const member = zlib.gzipSync(plain);
     const head = Buffer.from(member.subarray(0, 10));

@@ -1,6 +1,7 @@
 /** What a broker hands to `append`, and what it gets back. */
 import type { ErrorCode } from '../common/errors.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
+import type { RecordError } from '../record/validation.ts';
 
 /** The records of one partition: exactly one v2 record batch, as a producer sent it. */
 export interface AppendPartition {
@@ -20,8 +21,7 @@ export interface AppendResult {
   readonly error: ErrorCode;
   /** What is wrong, for the producer; "" when nothing is. */
   readonly message: string;
-  /** Records that are wrong by themselves (KIP-467). */
-  readonly recordErrors: readonly { readonly batchIndex: number; readonly message: string }[];
+  readonly recordErrors: readonly RecordError[];
   /** −1 with an error. */
   readonly baseOffset: bigint;
   /** −1 under CreateTime. */

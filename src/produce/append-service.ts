@@ -216,8 +216,7 @@ export class AppendService {
     return hasPartition(known, batch) ? known : this.#options.topics.refreshed(topicId);
   }
 
-  #refuseInvalid(batch: PendingBatch, { error, message, recordIndex }: ValidatedBatch): void {
-    const recordErrors = recordIndex < 0 ? [] : [{ batchIndex: recordIndex, message }];
+  #refuseInvalid(batch: PendingBatch, { error, message, recordErrors }: ValidatedBatch): void {
     batch.settle(failedAppend(batch.topicIdPartition, error, message, recordErrors));
     batch.release();
     this.#memoryGivenBack();

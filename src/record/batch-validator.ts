@@ -8,7 +8,13 @@ import { decompressionFault } from './compression/decompress.ts';
 import { type DecompressionLimits, decompressionLimits, maxPlainBytes } from './compression/decompression-limits.ts';
 import * as layout from './kernel-layout.ts';
 import type { RecordKernel } from './record-kernel.ts';
-import type { CompressionCodec, CompressionType, ValidatedBatch, ValidationOptions } from './validation.ts';
+import type {
+  CompressionCodec,
+  CompressionType,
+  RecordError,
+  ValidatedBatch,
+  ValidationOptions,
+} from './validation.ts';
 import { verdictOf } from './verdict.ts';
 
 /** A verdict as it crosses threads: without the view, which only the caller's thread can make. */
@@ -24,7 +30,13 @@ export const CODECS: readonly CompressionCodec[] = ['none', 'gzip', 'snappy', 'l
 
 /** A record with null key, null value and no headers: length, attributes, two deltas, two lengths, header count. */
 const SMALLEST_RECORD_BYTES = 7;
-const KEPT_WHEN_REBUILT = layout.KNOWN_ATTRIBUTES & ~layout.CODEC_MASK & ~layout.TIMESTAMP_TYPE_BIT;
+/** The delete horizon goes as well: a rebuilt batch is one that no cleaner has seen, as in Kafka. */
+const KEPT_WHEN_REBUILT = layout.TRANSACTIONAL_BIT | layout.CONTROL_BIT;
+
+/** Kafka's Long.MIN_VALUE. */
+const LONG_MIN = -(2 ** 63);
+
+const NO_RECORD_ERRORS: readonly RecordError[] = [];
 
 const NOTHING = {
   sizeBytes: 0,
@@ -42,8 +54,12 @@ const NOTHING = {
 
 /** The verdict over a batch that is not to be stored. */
 export function refuse(error: keyof typeof Errors, message: string, recordIndex = -1): BatchVerdict {
-  const where = recordIndex < 0 ? '' : `record ${recordIndex}: `;
-  return { ...NOTHING, error: Errors[error], message: `${where}${message}`, recordIndex };
+  const recordErrors = recordIndex < 0 ? NO_RECORD_ERRORS : [recordError(recordIndex, message)];
+  return { ...NOTHING, error: Errors[error], message: recordErrors[0]?.message ?? message, recordIndex, recordErrors };
+}
+
+function recordError(batchIndex: number, message: string): RecordError {
+  return { batchIndex, message: `record ${batchIndex}: ${message}` };
 }
 
 /**
@@ -129,24 +145,50 @@ function checkContent(
   const codec = CODECS[attributes & layout.CODEC_MASK]!;
   const plain = plainRecords(kernel, address, sizeBytes, codec, options);
   if ('error' in plain) return plain;
+  const bounds = { flags: recordFlags(options, codec), ...timestampBounds(options) };
   const status = kernel.checkRecords(
     address,
     plain.address,
     plain.size,
-    recordFlags(options, codec),
-    options.nowMs - options.timestampBeforeMaxMs,
-    options.nowMs + options.timestampAfterMaxMs,
+    bounds.flags,
+    bounds.earliestMs,
+    bounds.latestMs,
   );
-  if (status !== layout.OK) {
-    const { error, message } = verdictOf(status);
-    return refuse(error, message, kernel.resultInt(layout.RESULT_RECORD_INDEX));
-  }
+  if (status !== layout.OK) return refuseContent(kernel, status, address, plain, bounds);
   const appendTimeBit = (attributes & layout.TIMESTAMP_TYPE_BIT) !== 0;
   if (appendTimeBit && (options.timestampType === 1 || claimsNoTimestamp(kernel, address))) {
     return refuse('INVALID_TIMESTAMP', 'producers may not set the timestamp type to LogAppendTime');
   }
   const renumber = kernel.resultInt(layout.RESULT_RENUMBER) !== 0;
   return { sizeBytes, attributes, plain, renumber, times: foundTimes(kernel) };
+}
+
+/** What is asked of records beyond their form. */
+interface RecordBounds {
+  readonly flags: number;
+  readonly earliestMs: number;
+  readonly latestMs: number;
+}
+
+function refuseContent(
+  kernel: RecordKernel,
+  status: number,
+  address: number,
+  plain: PlainRecords,
+  { flags, earliestMs, latestMs }: RecordBounds,
+): BatchVerdict {
+  const { error, message } = verdictOf(status);
+  const refusal = refuse(error, message, kernel.resultInt(layout.RESULT_RECORD_INDEX));
+  if (status !== layout.TIMESTAMP_OUT_OF_BOUNDS && status !== layout.KEY_MISSING) return refusal;
+  const bad = kernel.listBadRecords(address, plain.address, flags, earliestMs, latestMs);
+  return { ...refusal, recordErrors: bad.map(({ index, status }) => recordError(index, verdictOf(status).message)) };
+}
+
+/** A time so early that its distance from now does not fit in 64 bits is one too late to Kafka. */
+function timestampBounds(options: ValidationOptions): { earliestMs: number; latestMs: number } {
+  const { nowMs, timestampBeforeMaxMs, timestampAfterMaxMs } = options;
+  const measurable = timestampAfterMaxMs === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : LONG_MIN + nowMs;
+  return { earliestMs: Math.max(nowMs - timestampBeforeMaxMs, measurable), latestMs: nowMs + timestampAfterMaxMs };
 }
 
 function claimsNoTimestamp(kernel: RecordKernel, address: number): boolean {
@@ -288,6 +330,7 @@ export function soundVerdict(
     error: Errors.NONE,
     message: '',
     recordIndex: -1,
+    recordErrors: NO_RECORD_ERRORS,
     sizeBytes,
     rebuilt,
     attributes: view.getUint16(address + layout.ATTRIBUTES),

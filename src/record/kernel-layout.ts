@@ -37,6 +37,10 @@ export const FOLD_WINDOW_BYTES = 24576;
 export const DESCRIPTORS = 131072;
 export const DESCRIPTOR_BYTES = 96;
 export const DESCRIPTORS_MAX = 1024;
+/** Index and status, i32 each, of every record that is bad by itself: in the descriptors' room, as nobody needs both. */
+export const BAD_RECORDS = 131072;
+export const BAD_RECORD_BYTES = 8;
+export const BAD_RECORDS_MAX = 256;
 /** Tables and literals of the decompressors; wasm/assembly lays them out. */
 export const DECOMPRESSION = 262144;
 export const DECOMPRESSION_BYTES = 196608;

@@ -160,6 +160,8 @@ export interface OracleParts {
 export interface OracleVerdict {
   readonly error: ErrorCode;
   readonly recordIndex: number;
+  /** Indexes of all records that are bad by themselves. */
+  readonly badRecords: readonly number[];
   /** Of the batch, trailing bytes not counted; 0 with an error. */
   readonly sizeBytes: number;
   readonly maxTimestamp: bigint;
@@ -170,9 +172,13 @@ export interface OracleVerdict {
 
 const CODECS: readonly CompressionCodec[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 
-function refuse(error: ErrorName, recordIndex = -1): OracleVerdict {
+function refuse(
+  error: ErrorName,
+  recordIndex = -1,
+  badRecords: readonly number[] = recordIndex < 0 ? [] : [recordIndex],
+): OracleVerdict {
   const nothing = { sizeBytes: 0, maxTimestamp: -1n, offsetOfMaxTimestampDelta: -1, renumber: false };
-  return { error: Errors[error], recordIndex, ...nothing };
+  return { error: Errors[error], recordIndex, badRecords, ...nothing };
 }
 
 /** Size of the batch that begins at `at`; 'incomplete' when too few bytes follow to hold it. */
@@ -232,11 +238,8 @@ function validateContent(
   return recordFault(records, header, options) ?? { ...greatest(records), ...ok(sizeBytes, outOfOrder >= 0) };
 }
 
-function ok(
-  sizeBytes: number,
-  renumber: boolean,
-): Pick<OracleVerdict, 'error' | 'recordIndex' | 'sizeBytes' | 'renumber'> {
-  return { error: Errors.NONE, recordIndex: -1, sizeBytes, renumber };
+function ok(sizeBytes: number, renumber: boolean): Omit<OracleVerdict, 'maxTimestamp' | 'offsetOfMaxTimestampDelta'> {
+  return { error: Errors.NONE, recordIndex: -1, badRecords: [], sizeBytes, renumber };
 }
 
 function recordFault(
@@ -244,16 +247,27 @@ function recordFault(
   header: RecordBatchHeader,
   options: ValidationOptions,
 ): OracleVerdict | undefined {
-  const { nowMs, timestampBeforeMaxMs, timestampAfterMaxMs } = options;
-  const early = (t: bigint): boolean => nowMs - Number(t) > timestampBeforeMaxMs;
-  const late = (t: bigint): boolean => Number(t) - nowMs > timestampAfterMaxMs;
-  const outside = records.findIndex(({ timestamp: t }) => t !== -1n && (early(t) || late(t)));
-  if (options.timestampType === 0 && outside >= 0) return refuse('INVALID_TIMESTAMP', outside);
-  const keyless = records.findIndex((record) => record.key === null);
-  if (options.compacted && keyless >= 0) return refuse('INVALID_RECORD', keyless);
+  const faults = records.map(({ key, timestamp }): ErrorName | undefined => {
+    if (options.compacted && key === null) return 'INVALID_RECORD';
+    return options.timestampType === 0 && isOutOfBounds(timestamp, options) ? 'INVALID_TIMESTAMP' : undefined;
+  });
+  const badRecords = [...faults.keys()].filter((i) => faults[i] !== undefined);
+  for (const error of ['INVALID_TIMESTAMP', 'INVALID_RECORD'] as const) {
+    if (faults.includes(error)) return refuse(error, faults.indexOf(error), badRecords);
+  }
   const appendTime = (header.attributes & 8) !== 0;
   if (appendTime && (options.timestampType === 1 || header.maxTimestamp === -1n)) return refuse('INVALID_TIMESTAMP');
   return undefined;
+}
+
+function isOutOfBounds(timestamp: bigint, options: ValidationOptions): boolean {
+  const { nowMs, timestampBeforeMaxMs, timestampAfterMaxMs } = options;
+  if (timestamp === -1n) return false;
+  const early = nowMs - Number(timestamp) > timestampBeforeMaxMs;
+  const late = Number(timestamp) - nowMs > timestampAfterMaxMs;
+  // Kafka subtracts as 64-bit integers, in which the earliest times are far ahead of now.
+  const wraps = timestamp < BigInt(nowMs) - 2n ** 63n;
+  return early || late || (wraps && timestampAfterMaxMs !== Number.POSITIVE_INFINITY);
 }
 
 function greatest(records: readonly ParsedRecord[]): Pick<OracleVerdict, 'maxTimestamp' | 'offsetOfMaxTimestampDelta'> {

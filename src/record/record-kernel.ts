@@ -29,6 +29,14 @@ interface KernelExports extends DecompressionExports {
     earliest: number,
     latest: number,
   ): number;
+  listBadRecords(
+    region: number,
+    batch: number,
+    address: number,
+    flags: number,
+    earliest: number,
+    latest: number,
+  ): number;
   renumberRecords(region: number, batch: number, address: number, to: number): number;
   findTimestamp(
     region: number,
@@ -233,6 +241,21 @@ export class RecordKernel {
     latestMs: number,
   ): number {
     return this.#exports.checkRecords(this.#region, batch, address, size, flags, earliestMs, latestMs);
+  }
+
+  /** Index and status of the records that `checkRecords` refused for keys or timestamps, the first BAD_RECORDS_MAX. */
+  listBadRecords(
+    batch: number,
+    address: number,
+    flags: number,
+    earliestMs: number,
+    latestMs: number,
+  ): { readonly index: number; readonly status: number }[] {
+    const found = this.#exports.listBadRecords(this.#region, batch, address, flags, earliestMs, latestMs);
+    return Array.from({ length: found }, (_, i) => {
+      const entry = layout.BAD_RECORDS + i * layout.BAD_RECORD_BYTES;
+      return { index: this.resultInt(entry), status: this.resultInt(entry + 4) };
+    });
   }
 
   renumberRecords(batch: number, address: number, to: number): number {

@@ -32,14 +32,22 @@ export interface ValidationOptions {
   readonly allowTransactional: boolean;
 }
 
+/** A record that is wrong by itself (KIP-467). */
+export interface RecordError {
+  readonly batchIndex: number;
+  readonly message: string;
+}
+
 /** The verdict over one partition's records, which must hold exactly one v2 batch. */
 export interface ValidatedBatch {
   /** NONE, CORRUPT_MESSAGE, INVALID_RECORD, INVALID_TIMESTAMP, MESSAGE_TOO_LARGE, UNSUPPORTED_COMPRESSION_TYPE, … */
   readonly error: ErrorCode;
   /** What is wrong and where, for the producer; "" when nothing is. */
   readonly message: string;
-  /** Index of the bad record in its batch; −1 when the batch as a whole is meant. */
+  /** Index of the bad record in its batch, the first with this error; −1 when the batch as a whole is meant. */
   readonly recordIndex: number;
+  /** All records without their keys or with timestamps out of bounds, up to 256; else the bad record alone. */
+  readonly recordErrors: readonly RecordError[];
   /**
    * The batch to store, with base offset 0 and leader epoch 0: a view of the input (trailing bytes trimmed), or memory of
    * its own where it had to be rebuilt (recompression, repaired inner offsets). Empty with an error.

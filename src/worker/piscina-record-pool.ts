@@ -202,6 +202,7 @@ function batchOf(verdict: BatchVerdict, bytes: Uint8Array): ValidatedBatch {
     error: verdict.error,
     message: verdict.message,
     recordIndex: verdict.recordIndex,
+    recordErrors: verdict.recordErrors,
     bytes,
     attributes: verdict.attributes,
     lastOffsetDelta: verdict.lastOffsetDelta,

@@ -99,10 +99,11 @@ class Fuzzer {
   #compare(batch: Buffer, options: ValidationOptions, verdict: BatchVerdict): void {
     if (this.#test.outgrew(batch, options, verdict)) return;
     const expected = validateRecordBatch(batch, options, this.#parts);
-    const { error, recordIndex, maxTimestamp, offsetOfMaxTimestampDelta } = verdict;
+    const { error, recordIndex, recordErrors, maxTimestamp, offsetOfMaxTimestampDelta } = verdict;
     const own = {
       error,
       recordIndex,
+      badRecords: recordErrors.map(({ batchIndex }) => batchIndex),
       maxTimestamp,
       offsetOfMaxTimestampDelta,
       renumber: verdict.rebuilt !== undefined,
@@ -110,7 +111,7 @@ class Fuzzer {
     const { sizeBytes: _, ...oracle } = expected;
     for (const [field, value] of Object.entries(own)) {
       const wanted = oracle[field as keyof typeof oracle];
-      check(value === wanted, `${field}: kernel ${text(own)}, oracle ${text(oracle)}`);
+      check(String(value) === String(wanted), `${field}: kernel ${text(own)}, oracle ${text(oracle)}`);
     }
   }
 }

@@ -24,8 +24,9 @@ beforeAll(async () => {
 });
 
 function comparable(verdict: BatchVerdict): Omit<OracleVerdict, 'sizeBytes'> {
-  const { error, recordIndex, maxTimestamp, offsetOfMaxTimestampDelta, rebuilt } = verdict;
-  return { error, recordIndex, maxTimestamp, offsetOfMaxTimestampDelta, renumber: rebuilt !== undefined };
+  const { error, recordIndex, recordErrors, maxTimestamp, offsetOfMaxTimestampDelta, rebuilt } = verdict;
+  const badRecords = recordErrors.map(({ batchIndex }) => batchIndex);
+  return { error, recordIndex, badRecords, maxTimestamp, offsetOfMaxTimestampDelta, renumber: rebuilt !== undefined };
 }
 
 /** What is stored must satisfy the oracle by itself, with a true header. */

@@ -6,7 +6,15 @@ import * as snappy from 'snappy';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ErrorName, Errors, errorName } from '../../src/common/errors.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
-import { buildBatch, encodeRecord, encodeRecords, plainBatch, sealCrc, varint } from '../support/record-batches.ts';
+import {
+  buildBatch,
+  encodeRecord,
+  encodeRecords,
+  plainBatch,
+  sealCrc,
+  type TestRecord,
+  varint,
+} from '../support/record-batches.ts';
 import { NOW_MS, TestKernel } from '../support/test-kernel.ts';
 
 let test: TestKernel;
@@ -255,6 +263,20 @@ const timestamps: Case[] = [
     recordIndex: 1,
     options: { timestampBeforeMaxMs: 10_000 },
   },
+  ...[-(2n ** 63n), -(2n ** 62n) * 2n + BigInt(NOW_MS) - 1_000_000n].map(
+    (baseTimestamp): Case => ({
+      input: `33 CreateTime ${baseTimestamp}, too far from now for 64 bits`,
+      records: () => buildBatch({ records: [{}], baseTimestamp }),
+      error: 'INVALID_TIMESTAMP',
+      recordIndex: 0,
+    }),
+  ),
+  {
+    input: '33 CreateTime that wraps around',
+    records: () => buildBatch({ records: [{}, { timestampDelta: 2n ** 63n - 1n }], maxTimestamp: 0n }),
+    error: 'INVALID_TIMESTAMP',
+    recordIndex: 1,
+  },
   {
     input: '34 LogAppendTime bit on a LogAppendTime topic',
     records: () => plainBatch(1, 3, { attributes: 8 }),
@@ -377,6 +399,50 @@ describe.each([
   });
 });
 
+describe('records that are bad by themselves (KIP-467)', () => {
+  const late = { key: 'k', timestampDelta: 3_600_001 };
+  const keyless = { key: null };
+  const validate = (records: TestRecord[], options: Partial<ValidationOptions> = {}) => {
+    const batch = buildBatch({ records, baseTimestamp: BigInt(NOW_MS) });
+    const { error, message, recordIndex, recordErrors } = test.validate(batch, { compacted: true, ...options });
+    return {
+      error: errorName(error),
+      message,
+      recordIndex,
+      bad: recordErrors.map(({ batchIndex }) => batchIndex),
+      recordErrors,
+    };
+  };
+
+  it('are all named', () => {
+    const verdict = validate([{ key: 'k' }, late, keyless, late]);
+    expect(verdict).toMatchObject({ error: 'INVALID_TIMESTAMP', recordIndex: 1, bad: [1, 2, 3] });
+    expect(verdict.message).toBe(verdict.recordErrors[0]!.message);
+    expect(verdict.recordErrors[1]!.message).toMatch(/^record 2: .*key/);
+    expect(validate([keyless, { key: 'k' }, keyless])).toMatchObject({ error: 'INVALID_RECORD', bad: [0, 2] });
+    expect(validate([keyless, late], { compacted: false })).toMatchObject({ recordIndex: 1, bad: [1] });
+    expect(validate([keyless, late], { timestampType: 1 })).toMatchObject({ error: 'INVALID_RECORD', bad: [0] });
+  });
+
+  it('have no second fault: of one without a key the timestamp does not count', () => {
+    const both = { key: null, timestampDelta: 3_600_001 };
+    expect(validate([both, { key: 'k' }])).toMatchObject({ error: 'INVALID_RECORD', recordIndex: 0, bad: [0] });
+    expect(validate([both, late])).toMatchObject({ error: 'INVALID_TIMESTAMP', recordIndex: 1, bad: [0, 1] });
+  });
+
+  it('are named up to a bound, compressed too', () => {
+    const records = Array.from({ length: 1000 }, () => keyless);
+    const batch = compressed(1, gzipSync(encodeRecords(records)), 1000);
+    const { recordErrors } = test.validate(batch, { compacted: true });
+    expect(recordErrors.map(({ batchIndex }) => batchIndex)).toEqual(Array.from({ length: 256 }, (_, i) => i));
+  });
+
+  it('do not matter where the form is broken', () => {
+    const batch = buildBatch({ records: [], recordCount: 2, payload: encodeRecords([keyless]) });
+    expect(test.validate(batch, { compacted: true })).toMatchObject({ recordIndex: -1, recordErrors: [] });
+  });
+});
+
 describe('what Kafka accepts or repairs', () => {
   const accept = (records: Buffer, options: Partial<ValidationOptions> = {}): Buffer => {
     const verdict = test.validate(records, options);
@@ -425,6 +491,18 @@ describe('what Kafka accepts or repairs', () => {
     const batch = buildBatch({ records: [], recordCount: 1, payload: Buffer.from([...varint(body.length), ...body]) });
     accept(batch);
     expect(test.validate(batch, { compacted: true })).toMatchObject({ error: Errors.INVALID_RECORD, recordIndex: 0 });
+  });
+
+  it('62 accepts any time where no limit is set', () => {
+    const batch = buildBatch({ records: [{}], baseTimestamp: -(2n ** 63n) });
+    accept(batch, { timestampAfterMaxMs: Number.POSITIVE_INFINITY });
+    accept(batch, { timestampType: 1 });
+  });
+
+  it('takes the delete horizon from a batch that it rebuilds, and leaves it in others', () => {
+    const batch = plainBatch(2, 5, { attributes: 0x40 });
+    expect(accept(batch).readUInt16BE(21)).toBe(0x40);
+    expect(accept(batch, { compressionType: 'gzip' }).readUInt16BE(21)).toBe(1);
   });
 
   it('65 ignores the attributes of a record', () => {

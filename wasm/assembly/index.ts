@@ -6,7 +6,7 @@
 export { crc32c, crc32cCombine } from './crc32c';
 export { gunzip, lz4DecodeFrame, snappyDecode, zstdDecode } from './decompression';
 export { checkBatch, walk } from './record-batch';
-export { checkRecords, findTimestamp, renumberRecords } from './records';
+export { checkRecords, findTimestamp, listBadRecords, renumberRecords } from './records';
 export { assignOffsets, setLogAppendTime, setMaxTimestamp } from './rewrite';
 export { initTables } from './tables';
 export { xxhash32 } from './xxhash32';

@@ -1,5 +1,8 @@
 // The records of one batch, plain (uncompressed) bytes: every field checked against its record's end before it is read.
 import {
+  BAD_RECORD_BYTES,
+  BAD_RECORDS,
+  BAD_RECORDS_MAX,
   BASE_TIMESTAMP,
   BYTES_AFTER_RECORDS,
   CHECK_TIMESTAMPS,
@@ -34,7 +37,8 @@ import { readVarint, readVarlong, sizeOfVarint, varintBytes, writeVarint } from 
 
 /**
  * Checks the records of `batch` in the n bytes at p. Timestamps outside [earliest, latest] and missing keys count only
- * when the flags say so, and only when every record is sound: of these Kafka reports the timestamp first. The result
+ * when the flags say so, and only when every record is sound: of these Kafka reports the timestamp first, but looks at none
+ * of a record without its key. The result
  * holds the bad record's index (−1 where the batch as a whole is meant), the greatest timestamp with its offset delta,
  * and whether offset deltas are 0, 1, 2, ….
  */
@@ -151,7 +155,9 @@ export function checkRecords(
       maxTimestamp = timestamp;
       maxDelta = i;
     }
-    if (timestamp != -1 && badTimestamp < 0 && (timestamp < first || timestamp > last)) badTimestamp = i;
+    if (badTimestamp < 0 && isOutOfBounds(timestamp, first, last) && (keyLength >= 0 || !(flags & KEYS_REQUIRED))) {
+      badTimestamp = i;
+    }
   }
   let index = status == RECORDS_MISSING ? -1 : i;
   if (status == OK) {
@@ -172,6 +178,45 @@ export function checkRecords(
   store<u32>(region + RESULT_RENUMBERED_BYTES, renumberedBytes);
   store<i32>(region + RESULT_RECORDS, i);
   return status;
+}
+
+// @ts-ignore: decorator
+@inline
+function isOutOfBounds(timestamp: i64, first: i64, last: i64): bool {
+  return timestamp != -1 && (timestamp < first || timestamp > last);
+}
+
+/**
+ * Lists at BAD_RECORDS those of the records at p that are sound but for their key or timestamp, after `checkRecords` found
+ * the first; returns how many, at most BAD_RECORDS_MAX. Of one without its key the timestamp does not count, as in Kafka.
+ */
+export function listBadRecords(region: usize, batch: usize, p: usize, flags: i32, earliest: f64, latest: f64): i32 {
+  const count = loadI32(batch + RECORD_COUNT);
+  const baseTimestamp = loadI64(batch + BASE_TIMESTAMP);
+  const first = <i64>earliest;
+  const last = <i64>latest;
+  let found = 0;
+  for (let i = 0; i < count && found < BAD_RECORDS_MAX; i++) {
+    const lengthBytes = varintBytes(p, p + 5, 5);
+    const body = p + lengthBytes;
+    const timestampAt = body + 1;
+    const timestampBytes = varintBytes(timestampAt, timestampAt + 10, 10);
+    const deltaAt = timestampAt + timestampBytes;
+    const keyAt = deltaAt + varintBytes(deltaAt, deltaAt + 5, 5);
+    const keyLength = readVarint(keyAt, varintBytes(keyAt, keyAt + 5, 5));
+    const timestamp = baseTimestamp + readVarlong(timestampAt, timestampBytes);
+    let status = OK;
+    if (flags & KEYS_REQUIRED && keyLength < 0) status = KEY_MISSING;
+    else if (flags & CHECK_TIMESTAMPS && isOutOfBounds(timestamp, first, last)) status = TIMESTAMP_OUT_OF_BOUNDS;
+    if (status != OK) {
+      const entry = region + BAD_RECORDS + found * BAD_RECORD_BYTES;
+      store<i32>(entry, i);
+      store<i32>(entry, status, 4);
+      found++;
+    }
+    p = body + <usize>readVarint(p, lengthBytes);
+  }
+  return found;
 }
 
 /** The headers of a record, which must end exactly at `end`. */

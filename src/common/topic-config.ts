@@ -33,22 +33,6 @@ const throttledReplicas: ConfigCheck = (value) =>
 
 const honoured: readonly ConfigRow[] = [
   [
-    'compression.gzip.level',
-    'int',
-    '-1',
-    gzipLevel,
-    'The level under compression.type=gzip; above 6, records of more than 4 MiB get 6.',
-    'compression.gzip.level',
-  ],
-  [
-    'compression.zstd.level',
-    'int',
-    '3',
-    integer('int', -131_072, 22),
-    'The level under compression.type=zstd; records of more than 256 KiB get 15 at most, of 1 MiB 9, of 4 MiB 3.',
-    'compression.zstd.level',
-  ],
-  [
     'cleanup.policy',
     'list',
     'delete',
@@ -57,12 +41,28 @@ const honoured: readonly ConfigRow[] = [
     'log.cleanup.policy',
   ],
   [
+    'compression.gzip.level',
+    'int',
+    '-1',
+    gzipLevel,
+    'The level under compression.type=gzip; above 6, records of more than 4 MiB get 6.',
+    'compression.gzip.level',
+  ],
+  [
     'compression.type',
     'string',
     'producer',
     oneOf('producer', 'uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'),
     'The codec in which batches are stored; producer: as they came.',
     'compression.type',
+  ],
+  [
+    'compression.zstd.level',
+    'int',
+    '3',
+    integer('int', -131_072, 22),
+    'The level under compression.type=zstd; records of more than 256 KiB get 15 at most, of 1 MiB 9, of 4 MiB 3.',
+    'compression.zstd.level',
   ],
   ['diskless.enable', 'boolean', 'true', disklessOnly, 'Every topic is stored in object storage (KIP-1150).'],
   [

@@ -1,5 +1,5 @@
-// `npm run dev`: keeps dist/ current (TypeScript and the wasm kernel), runs all tests once and then the affected ones, until
-// Ctrl-C or q.
+// `npm run dev -- [FILTER ...]`: keeps dist/ current (TypeScript and the wasm kernel), runs all tests once, or those that the
+// filters name, and then the affected ones, until Ctrl-C or q.
 import { spawn } from 'node:child_process';
 import { watch } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ function end(code) {
 // Vitest takes the keyboard: Ctrl-C reaches only it (and cancels a run before it ends vitest), and so does q.
 for (const watcher of [
   run('npx', ['tsc', '-p', 'tsconfig.build.json', '--watch', '--preserveWatchOutput']),
-  run('npx', ['vitest', '--watch']),
+  run('npx', ['vitest', '--watch', ...process.argv.slice(2)]),
 ]) {
   watcher.once('exit', (code) => end(code ?? 1));
 }

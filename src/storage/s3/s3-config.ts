@@ -29,6 +29,7 @@ export interface S3StorageConfig {
   readonly bucket: string;
   /** Put before every key, without slashes at its ends, e.g. `shoal/prod`. */
   readonly prefix?: string;
+  /** @default the environment's or the profile's; without those, and with `endpoint`, us-east-1 */
   readonly region?: string;
   /** The store's URL, for stores other than AWS: `http://127.0.0.1:9000`. */
   readonly endpoint?: string;

@@ -65,8 +65,9 @@ export class S3Control {
     // The SDK warns that its future versions want another Node; ours is pinned, so its users can do nothing with that.
     process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
     const sdk = await import('@aws-sdk/client-s3');
-    const settings = clientConfig(config, deadlines);
+    const asked = clientConfig(config, deadlines);
     try {
+      const settings = (await hasRegion(sdk, asked)) ? asked : { ...asked, region: defaultRegion(config) };
       const endpoint = await resolveEndpoint(sdk, settings, config.bucket);
       const client = new sdk.S3Client(settings);
       if (config.checksums === false) useContentMd5(client);
@@ -230,6 +231,24 @@ interface BuiltRequest {
   readonly hostname: string;
   readonly port?: number;
   readonly path: string;
+}
+
+/** Whether the settings, the environment or a profile name a region. */
+async function hasRegion(sdk: typeof Sdk, settings: Sdk.S3ClientConfig): Promise<boolean> {
+  const client = new sdk.S3Client(settings);
+  try {
+    return (await client.config.region()) !== '';
+  } catch {
+    return false;
+  } finally {
+    client.destroy();
+  }
+}
+
+/** Most stores other than AWS have one region and call it so. @throws Error where AWS itself is meant */
+function defaultRegion({ endpoint }: S3StorageConfig): string {
+  if (endpoint !== undefined) return 'us-east-1';
+  throw new Error('no region is set; set AWS_REGION, or region in the storage URL');
 }
 
 /**

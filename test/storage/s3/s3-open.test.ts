@@ -186,13 +186,18 @@ describe('S3ObjectStorage', () => {
     expect(await describeBucket('my-bucket')).toContain('127.0.0.1:9');
   });
 
-  it('says that the region is missing', async () => {
+  it('says that the region is missing, and takes the usual one for a store other than AWS', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
     for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/dev/null');
     await expect(S3ObjectStorage.open({ bucket: 'my-bucket' })).rejects.toMatchObject({
       kind: 'denied',
-      message: expect.stringMatching(/^cannot resolve where bucket my-bucket is: Region is missing/),
+      message: expect.stringMatching(
+        /^cannot resolve where bucket my-bucket is: no region is set; set AWS_REGION, or region/,
+      ),
     });
+    const storage = await S3ObjectStorage.open({ bucket: 'my-bucket', endpoint: 'http://127.0.0.1:9' });
+    expect(storage.description).toBe('s3://my-bucket/ at http://127.0.0.1:9 (us-east-1)');
+    await storage.close();
   });
 
   it('sends the checksum, the encryption settings and, when told to, a signed payload', async () => {

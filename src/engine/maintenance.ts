@@ -173,7 +173,10 @@ export class Maintenance {
     if (failed.length === 0) return deleted;
     this.#counts.deletionsFailed += failed.length;
     const { error } = failed[0]!;
-    logger.warn({ objects: failed.length, error }, 'storage refused to delete objects; they will be tried again');
+    logger.warn(
+      { objects: failed.length, error: String(error) },
+      'storage refused to delete objects; they will be tried again',
+    );
     for (const { key } of failed) {
       if (this.#refused.size < MAX_REFUSED) this.#refused.set(key, time.nowMs() + RETRY_DELETION_MS);
     }

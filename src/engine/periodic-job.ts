@@ -64,7 +64,8 @@ export class PeriodicJob {
       const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** this.#failures, LONGEST_BACKOFF_MS);
       this.#failures += 1;
       const { name, logger } = this.#options;
-      if (!this.#closed) logger.warn({ job: name, error, retryInMs: backoffMs }, `${name} failed and will be repeated`);
+      if (!this.#closed)
+        logger.warn({ job: name, error: String(error), retryInMs: backoffMs }, `${name} failed and will be repeated`);
       this.#rest(backoffMs);
     }
   }

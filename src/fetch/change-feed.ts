@@ -124,7 +124,7 @@ export class ChangeFeed {
       delayed.wakeGone(exists);
     } catch (error) {
       // What is held cannot be told from what is gone: until the coordinator answers again, it is asked about everything.
-      logger.warn({ error }, 'the topics could not be listed');
+      logger.warn({ error: String(error) }, 'the topics could not be listed');
       localLog.distrustBounds();
       delayed.wakeAll();
     }

@@ -114,7 +114,10 @@ export class FollowedPartitions {
           await this.#findEnds(behind.filter(({ nextOffset }) => nextOffset === undefined));
           await this.#advance(behind.filter(({ nextOffset }) => nextOffset !== undefined));
         } catch (error) {
-          this.#options.logger.warn({ error, partitions: behind.length }, 'followed partitions could not be caught up');
+          this.#options.logger.warn(
+            { error: String(error), partitions: behind.length },
+            'followed partitions could not be caught up',
+          );
           for (const followed of behind) this.#behind.add(followed);
           this.#retry = this.#options.time.setTimer(RETRY_MS, () => this.#catchUpSoon());
           return;

@@ -178,7 +178,10 @@ export class PendingFetch implements ParkedFetch {
       }
     } catch (error) {
       this.#signal?.throwIfAborted();
-      this.#parts.logger.warn({ error, partitions: slots.length }, 'the coordinator did not find batches');
+      this.#parts.logger.warn(
+        { error: String(error), partitions: slots.length },
+        'the coordinator did not find batches',
+      );
       this.#recount(slots, (slot) => slot.fail(Errors.KAFKA_STORAGE_ERROR));
     }
   }

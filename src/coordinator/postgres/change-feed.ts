@@ -151,7 +151,10 @@ export class ChangeFeed {
       this.#read();
       await this.#options.onProbe();
     } catch (error) {
-      this.#options.logger.warn({ error }, 'listening for changes of other brokers failed and will be repeated');
+      this.#options.logger.warn(
+        { error: String(error) },
+        'listening for changes of other brokers failed and will be repeated',
+      );
       if (this.#client) this.#onLost(this.#client);
       else this.#scheduleReconnect();
     }
@@ -176,7 +179,10 @@ export class ChangeFeed {
         });
       } catch (error) {
         if (this.#closed) break;
-        this.#options.logger.warn({ error }, 'telling other brokers of a change failed and will be repeated');
+        this.#options.logger.warn(
+          { error: String(error) },
+          'telling other brokers of a change failed and will be repeated',
+        );
         this.#renotify ??= this.#options.time.setTimer(RENOTIFY_MS, () => {
           this.#renotify = undefined;
           this.notify();
@@ -198,7 +204,7 @@ export class ChangeFeed {
         await this.#readOnce();
       } catch (error) {
         if (this.#closed) break;
-        this.#options.logger.warn({ error }, 'reading the changes of other brokers failed');
+        this.#options.logger.warn({ error: String(error) }, 'reading the changes of other brokers failed');
         // Reconnecting reads again and probes, and goes on trying for as long as that fails.
         if (this.#client) this.#onLost(this.#client);
       }

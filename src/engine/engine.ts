@@ -1,30 +1,19 @@
 /**
- * The engine: constructs everything behind storage and coordinator, hands calls to the append and the fetch side, and
- * closes it all in order. Main thread. Storage and coordinator stay the caller's.
+ * The engine: hands calls to the append, the fetch and the share side, and closes it all in order. Main thread. Storage and
+ * coordinator stay the caller's.
  */
 import { ApiError, type ErrorCode } from '../common/errors.ts';
 import { DisposalStack, holdProcess } from '../common/lifecycle.ts';
-import { silentLogger } from '../common/logger.ts';
-import { noopMeter } from '../common/metrics.ts';
-import { systemRandom } from '../common/random.ts';
-import { systemTime, type Time, type Timer } from '../common/time.ts';
+import type { Time, Timer } from '../common/time.ts';
 import type { TopicIdPartition } from '../common/topic-id-partition.ts';
-import { TopicTraffic } from '../common/topic-traffic.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { DeleteRecordsRequest, DeleteRecordsResult } from '../coordinator/diskless-coordinator.ts';
-import { measuredCoordinator } from '../coordinator/measured-coordinator.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 import type { ExplainFetchRequest, FetchExplanation } from '../fetch/explain-fetch.ts';
 import type { FetchParams, FetchPartition, FetchResult } from '../fetch/fetch-request.ts';
-import {
-  type ChangeListener,
-  type FetchService,
-  openFetchService,
-  type PartitionWatch,
-} from '../fetch/fetch-service.ts';
+import type { ChangeListener, PartitionWatch } from '../fetch/fetch-service.ts';
 import type { AppendOptions, AppendPartition, AppendResult } from '../produce/append-request.ts';
-import { AppendService } from '../produce/append-service.ts';
-import { segmentChecksums } from '../produce/segment-checksums.ts';
+import type { AppendService } from '../produce/append-service.ts';
 import type {
   ShareAcknowledgeRequest,
   ShareAcknowledgeResult,
@@ -32,12 +21,7 @@ import type {
   ShareFetchResult,
 } from '../share/share-fetch-request.ts';
 import type { ShareOffsets } from '../share/share-offsets.ts';
-import { measuredObjectStorage } from '../storage/measured-object-storage.ts';
-import { openRecordPool, type RecordPoolOptions } from '../worker/piscina-record-pool.ts';
-import type { RecordPool } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
-import { DeadLetterQueue } from './dead-letter-queue.ts';
-import { DeadLetterTopics } from './dead-letter-topics.ts';
 import type {
   DisklessEngine,
   EngineComponents,
@@ -48,13 +32,10 @@ import type {
   NewTopic,
   TopicStats,
 } from './diskless-engine.ts';
-import { EngineFailure } from './engine-failure.ts';
 import { observeEngine } from './engine-metrics.ts';
-import { Maintenance } from './maintenance.ts';
+import { completeComponents, type EngineParts, openEngineParts } from './engine-parts.ts';
 import { listOffsets } from './offset-lookup.ts';
 import { type EngineSettings, engineSettings } from './settings.ts';
-import { ShareConfigs } from './share-configs.ts';
-import { openShareService, type ShareParts } from './share-parts.ts';
 import {
   alterTopicConfigs,
   type CreateTopicResult,
@@ -64,23 +45,6 @@ import {
   type NewPartitions,
   type TopicConfigChanges,
 } from './topic-admin.ts';
-import { TopicCatalog } from './topic-catalog.ts';
-
-type Components = Required<EngineComponents>;
-
-interface Parts {
-  readonly components: Components;
-  readonly recordPool: RecordPool;
-  readonly topics: TopicCatalog;
-  readonly traffic: TopicTraffic;
-  readonly fetchService: FetchService;
-  readonly appendService: AppendService;
-  readonly deadLetters: DeadLetterQueue;
-  readonly maintenance: Maintenance;
-  readonly share: ShareParts;
-  readonly shareConfigs: ShareConfigs;
-  readonly failed: EngineFailure;
-}
 
 /**
  * Opens an engine over a storage and a coordinator; nothing is left behind when it fails.
@@ -91,10 +55,10 @@ export async function openEngine(
   partialSettings?: Partial<EngineSettings>,
 ): Promise<DisklessEngine> {
   const settings = engineSettings(partialSettings);
-  const components = complete(given);
+  const components = completeComponents(given);
   const opened = new DisposalStack();
   try {
-    const engine = new Engine(await openParts(components, settings, opened));
+    const engine = new Engine(await openEngineParts(components, settings, opened));
     observeEngine(engine, components.meter);
     return engine;
   } catch (error) {
@@ -103,111 +67,14 @@ export async function openEngine(
   }
 }
 
-/** Defaults filled in; storage and coordinator measured where there is somebody who reads it. */
-function complete(given: EngineComponents): Components {
-  const { objectStorage, coordinator, time = systemTime, random = systemRandom } = given;
-  const { meter = noopMeter, logger = silentLogger } = given;
-  const isObserved = given.meter !== undefined || given.logger !== undefined;
-  return {
-    objectStorage: given.meter ? measuredObjectStorage(objectStorage, meter, time) : objectStorage,
-    coordinator: isObserved ? measuredCoordinator(coordinator, { meter, time, logger }) : coordinator,
-    time,
-    random,
-    meter,
-    logger,
-  };
-}
-
-async function openParts(components: Components, settings: EngineSettings, opened: DisposalStack): Promise<Parts> {
-  const { coordinator, logger } = components;
-  const recordPool = opened.use(await openRecordPool(recordPoolOptions(components, settings)), (pool) => pool.close());
-  const traffic = new TopicTraffic();
-  const topics = opened.use(await TopicCatalog.open(coordinator, logger, traffic), (catalog) => catalog.close());
-  const fetchService = opened.use(openFetchService({ ...components, recordPool, traffic, settings }), (service) =>
-    service.close(),
-  );
-  const { epoch } = await coordinator.registerUploader(settings.nodeId);
-  const failed = opened.use(new EngineFailure(coordinator, logger), (one) => one.close());
-  const checksums = segmentChecksums();
-  const appendService = new AppendService({
-    ...components,
-    ...appendSettings(settings),
-    recordPool,
-    checksums,
-    topics,
-    traffic,
-    uploaderId: settings.nodeId,
-    uploaderEpoch: epoch,
-    commitListener: fetchService,
-    onFatal: (reason) => failed.fail(new Error(reason)),
-  });
-  const shareConfigs = new ShareConfigs(coordinator, components.time);
-  const deadLetters = new DeadLetterQueue({
-    ...components,
-    source: { coordinator, fetchService, recordPool },
-    topics: new DeadLetterTopics({ ...components, configs: shareConfigs, numPartitions: settings.numPartitions }),
-    crc32c: checksums.crc32c,
-    topicName: ({ topicId }) => topics.find(topicId)?.name,
-    append: async (partitions) => {
-      failed.signal.throwIfAborted();
-      return appendService.append(partitions);
-    },
-  });
-  const share = openShareService({
-    components,
-    settings,
-    fetchService,
-    topics,
-    configs: shareConfigs,
-    deadLetters,
-    listOffsets: (requests) => listOffsets({ coordinator, fetchService, recordPool }, requests),
-  });
-  const maintenance = new Maintenance({ ...components, objectKeyPrefix: settings.objectKeyPrefix, settings });
-  maintenance.start();
-  return {
-    components,
-    recordPool,
-    topics,
-    traffic,
-    fetchService,
-    appendService,
-    deadLetters,
-    share,
-    shareConfigs,
-    maintenance,
-    failed,
-  };
-}
-
-function recordPoolOptions({ time, logger }: Components, settings: EngineSettings): RecordPoolOptions {
-  const { produceMemoryBytes, fetchMemoryBytes, workerThreads } = settings;
-  const threads = workerThreads === undefined ? {} : { workerThreads };
-  return { appendCapacityBytes: produceMemoryBytes, fetchCapacityBytes: fetchMemoryBytes, time, logger, ...threads };
-}
-
-function appendSettings(settings: EngineSettings) {
-  return {
-    objectKeyPrefix: settings.objectKeyPrefix,
-    maxSegmentBytes: settings.produceBufferMaxBytes,
-    commitIntervalMs: settings.produceCommitIntervalMs,
-    uploadConcurrency: settings.produceUploadConcurrency,
-    uploadDeadlineMs: settings.produceUploadDeadlineMs,
-    commitDeadlineMs: settings.produceCommitDeadlineMs,
-    requestTimeoutMs: settings.produceRequestTimeoutMs,
-    maxWaitingRequests: settings.produceMaxWaitingRequests,
-    maxWaitingBytes: settings.produceMaxWaitingBytes,
-    backoff: { initialMs: settings.retryBackoffMs, maxMs: settings.retryBackoffMaxMs },
-  };
-}
-
 class Engine implements DisklessEngine {
-  readonly #parts: Parts;
+  readonly #parts: EngineParts;
   #status: 'open' | 'closing' | 'closed' = 'open';
   #ending: Promise<void> | undefined;
   /** An open engine keeps the process alive, like a listening socket: an append may wait for nothing but a timer. */
   readonly #letProcessEnd = holdProcess();
 
-  constructor(parts: Parts) {
+  constructor(parts: EngineParts) {
     this.#parts = parts;
   }
 

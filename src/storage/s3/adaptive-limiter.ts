@@ -42,7 +42,7 @@ export class AdaptiveLimiter {
 
   /** Takes a slot if one is free; the caller releases it. */
   tryAcquire(): boolean {
-    if (this.#waiting.size > 0 || !this.#hasRoom()) return false;
+    if (this.#waiting.size > 0 || !this.#hasRoom(this.#pauseLeftMs())) return false;
     this.#inFlight++;
     return true;
   }
@@ -97,25 +97,29 @@ export class AdaptiveLimiter {
     this.#waiting.clear();
   }
 
-  #hasRoom(): boolean {
-    return this.#inFlight < this.limit && this.#time.monotonicMs() >= this.#pausedUntilMs;
+  #hasRoom(pauseLeftMs: number): boolean {
+    return this.#inFlight < this.limit && pauseLeftMs <= 0;
   }
 
+  #pauseLeftMs(): number {
+    return this.#pausedUntilMs - this.#time.monotonicMs();
+  }
+
+  /** Looks at the clock once: a pause that ended between two looks would admit nobody and arm no timer either. */
   #admit(): void {
+    const leftMs = this.#pauseLeftMs();
     for (const turn of this.#waiting) {
-      if (!this.#hasRoom()) break;
+      if (!this.#hasRoom(leftMs)) break;
       this.#waiting.delete(turn);
       this.#inFlight++;
       turn.resolve();
     }
-    if (this.#waiting.size > 0) this.#wakeAfterPause();
+    if (this.#waiting.size > 0 && leftMs > 0) this.#wakeAfter(leftMs);
   }
 
   /** When only the pause is in the way, nobody's release will admit the next. */
-  #wakeAfterPause(): void {
-    const leftMs = this.#pausedUntilMs - this.#time.monotonicMs();
-    if (this.#timer || leftMs <= 0) return;
-    this.#timer = this.#time.setTimer(Math.ceil(leftMs), () => {
+  #wakeAfter(pauseLeftMs: number): void {
+    this.#timer ??= this.#time.setTimer(Math.ceil(pauseLeftMs), () => {
       this.#timer = undefined;
       this.#admit();
     });

@@ -2,6 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { AdaptiveLimiter } from '../../../src/storage/s3/adaptive-limiter.ts';
 import { ManualTime } from '../../support/manual-time.ts';
 
+/** Passes a little with every look at it, as a real one does. */
+class PassingTime extends ManualTime {
+  readonly #lookMs: number;
+  #looks = 0;
+
+  constructor(lookMs: number) {
+    super();
+    this.#lookMs = lookMs;
+  }
+
+  override monotonicMs(): number {
+    return super.monotonicMs() + ++this.#looks * this.#lookMs;
+  }
+}
+
 function limiter(maxInFlight: number): { time: ManualTime; limiter: AdaptiveLimiter } {
   const time = new ManualTime();
   return { time, limiter: new AdaptiveLimiter({ maxInFlight, pauseMs: 100, maxPauseMs: 1000 }, time) };
@@ -61,6 +76,18 @@ describe('AdaptiveLimiter', () => {
     const bounded = tested.acquire(undefined);
     await time.advance(1000);
     await bounded;
+  });
+
+  it('admits who waits when the pause ends, whenever that falls between two looks at the clock', async () => {
+    for (let lookMs = 0; lookMs < 1; lookMs += 0.05) {
+      const time = new PassingTime(lookMs);
+      const tested = new AdaptiveLimiter({ maxInFlight: 1, pauseMs: 1, maxPauseMs: 1 }, time);
+      tested.throttled(undefined);
+      const waiting = tested.acquire(undefined);
+      await time.advance(1);
+      expect([tested.inFlight, time.armedTimers], `${lookMs} ms a look`).toEqual([1, 0]);
+      await waiting;
+    }
   });
 
   it('lets go of those who give up or are closed, without losing a slot', async () => {

@@ -16,6 +16,8 @@ const USUAL_FAULT_RATE = 0.01;
 const BURST_FAULT_RATE = 0.4;
 const START_MS = 60_000;
 const DRAIN_MS = 60_000;
+/** In which a disturbance of the storage must meet a request. */
+const STRIKE_MS = 120_000;
 
 export interface Counts {
   kills: number;
@@ -23,6 +25,7 @@ export interface Counts {
   pauses: number;
   /** Starts that did not reach `ready`, since the storage was not there. */
   failedStarts: number;
+  /** Times in which at least one request was struck. */
   outages: number;
   bursts: number;
   slowdowns: number;
@@ -38,6 +41,8 @@ export class Cluster implements AsyncDisposable {
   #address: string | undefined;
   /** Disturbances of the host. */
   readonly #turns = new Turns();
+  /** Disturbances of the storage, which has one schedule of faults. */
+  readonly #storageTurns = new Turns();
 
   private constructor(data: string, storage: S3Double, seed: number) {
     this.#data = data;
@@ -112,25 +117,34 @@ export class Cluster implements AsyncDisposable {
     return this.#turns.take(() => this.#drain());
   }
 
-  async outage(ms: number): Promise<void> {
-    this.counts.outages++;
-    this.storage.schedule = () => ({ at: 'before', do: 'status', status: 503, code: 'ServiceUnavailable' });
-    await sleep(ms);
-    this.heal();
+  outage(ms: number): Promise<void> {
+    const faults = { at: 'before', do: 'status', status: 503, code: 'ServiceUnavailable' } as const;
+    return this.#disturbStorage('outages', ms, () => faults);
   }
 
-  async slowdown(ms: number, random: Random): Promise<void> {
-    this.counts.slowdowns++;
-    this.storage.schedule = () => ({ at: 'delay', ms: randomInt(random, 200, 1_500) });
-    await sleep(ms);
-    this.heal();
+  slowdown(ms: number, random: Random): Promise<void> {
+    return this.#disturbStorage('slowdowns', ms, () => ({ at: 'delay', ms: randomInt(random, 200, 1_500) }));
   }
 
-  async burst(ms: number, seed: number): Promise<void> {
-    this.counts.bursts++;
-    this.storage.schedule = seededFaults(seed, { rate: BURST_FAULT_RATE });
-    await sleep(ms);
-    this.heal();
+  burst(ms: number, seed: number): Promise<void> {
+    return this.#disturbStorage('bursts', ms, seededFaults(seed, { rate: BURST_FAULT_RATE }));
+  }
+
+  /** At least for `ms`, and until it has struck: a time in which the host asks for nothing, being dead or paused, is no test. */
+  #disturbStorage(what: 'outages' | 'slowdowns' | 'bursts', ms: number, faults: FaultSchedule): Promise<void> {
+    return this.#storageTurns.take(async () => {
+      const endMs = performance.now() + STRIKE_MS;
+      let struck = 0;
+      this.storage.schedule = (method, path) => {
+        const fault = faults(method, path);
+        if (fault) struck++;
+        return fault;
+      };
+      await sleep(ms);
+      while (struck === 0 && performance.now() < endMs) await sleep(50);
+      if (struck > 0) this.counts[what]++;
+      this.heal();
+    });
   }
 
   /** Back to a few faults now and then. */

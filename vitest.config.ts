@@ -37,6 +37,8 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     teardownTimeout: 10_000,
+    // Vitest's own second is too short for a busy machine; who waits in vain waits until its test's time is over.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     pool: 'forks',
     // Many suites wait for processes and sockets rather than for the processor.
     maxWorkers: '100%',

@@ -7,9 +7,11 @@ import { expect, it } from 'vitest';
 import { InMemoryDisklessCoordinator } from '../../src/coordinator/in-memory-diskless-coordinator.ts';
 import { checkSqliteIntegrity } from '../../src/coordinator/sqlite/integrity.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
+import { untilCovered } from '../support/until-covered.ts';
 import { SettableTime } from './fixture.ts';
 import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from './history.ts';
 
+const OUTCOMES = ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate'];
 const RUNS = Number(process.env.SHOAL_HISTORIES ?? 6);
 
 it('SQLite agrees with memory on random histories', { timeout: 600_000 }, async () => {
@@ -32,11 +34,12 @@ it('SQLite agrees with memory on random histories', { timeout: 600_000 }, async 
     for (const [name, count] of Object.entries(runner.counts)) counts[name] = (counts[name] ?? 0) + count;
   });
   // fast-check prints the seed and the shrunk history when it fails.
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+  const isCovered = (): boolean => OUTCOMES.every((outcome) => counts[outcome]);
+  await untilCovered(isCovered, () => fc.assert(property, { numRuns: RUNS, endOnFailure: true }));
   await sqlite.current.close();
   expect(await checkSqliteIntegrity(join(folder, 'coordinator.db'))).toEqual([]);
   await rm(folder, { recursive: true });
-  for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {
+  for (const outcome of OUTCOMES) {
     expect(counts[outcome], `batches with outcome ${outcome} in ${JSON.stringify(counts)}`).toBeGreaterThan(0);
   }
 });

@@ -83,15 +83,17 @@ describe('kill −9 of a committing process', { timeout: 120_000 }, () => {
     const seed = Number(process.env.SHOAL_SEED ?? Math.floor(Math.random() * 2 ** 31));
     process.stdout.write(`kill -9 seed ${seed}\n`);
     const random = seededRandom(seed);
+    let asked = 0;
     for (let round = 0; round < 2; round += 1) {
       const atAck = randomInt(random, 1, 30);
       const delayMs = random.next() * 5;
+      asked += atAck;
       await run([], (child, acks) => {
         if (acks === atAck) setTimeout(() => child.kill('SIGKILL'), delayMs);
       });
       await verify();
     }
-    expect(acknowledged.length).toBeGreaterThan(6);
+    expect(acknowledged.length).toBeGreaterThanOrEqual(asked);
   });
 
   it.skipIf(!traceable)(

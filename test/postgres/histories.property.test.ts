@@ -12,8 +12,10 @@ import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from '../coordinator/fixture.ts';
 import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from '../coordinator/history.ts';
+import { untilCovered } from '../support/until-covered.ts';
 import { newSchema, usePostgres } from './postgres-harness.ts';
 
+const OUTCOMES = ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate'];
 const RUNS = Number(process.env.SHOAL_HISTORIES ?? 15);
 const { url } = usePostgres();
 
@@ -42,13 +44,14 @@ it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000
     await runner.play(steps);
     for (const [name, count] of Object.entries(runner.counts)) counts[name] = (counts[name] ?? 0) + count;
   });
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+  const isCovered = (): boolean => OUTCOMES.every((outcome) => counts[outcome]);
+  await untilCovered(isCovered, () => fc.assert(property, { numRuns: RUNS, endOnFailure: true }));
   await sqlite.current.close();
   expect(await checkSqliteIntegrity(join(folder, 'c.db'))).toEqual([]);
   expect(await checkPostgresDatabase(url(), schema)).toEqual([]);
   await postgres.current.close();
   await rm(folder, { recursive: true });
-  for (const outcome of ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate']) {
+  for (const outcome of OUTCOMES) {
     expect(counts[outcome], `batches with outcome ${outcome} in ${JSON.stringify(counts)}`).toBeGreaterThan(0);
   }
 });

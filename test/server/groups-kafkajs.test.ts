@@ -83,7 +83,7 @@ class Readers {
 }
 
 async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 150; tries += 1) {
+  for (let tries = 0; tries < 450; tries += 1) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

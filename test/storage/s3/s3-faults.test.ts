@@ -2,7 +2,7 @@
  * What an S3 storage makes of everything that can go wrong, each as a typed outcome: against a real HTTP server that
  * fails on request. Deadlines are short here; nothing asserts how long anything took.
  */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { S3ObjectStorage, type S3StorageConfig } from '../../../src/s3.ts';
 import { StorageError, type StorageErrorKind } from '../../../src/storage/object-storage.ts';
 import { ManualTime } from '../../support/manual-time.ts';
@@ -385,7 +385,7 @@ describe('under pressure', () => {
     await storage.put('k', [BYTES]);
     double.failNext({ at: 'before', do: 'status', status: 503, code: 'SlowDown', retryAfter: '3' });
     const get = storage.getRange('k', RANGE);
-    await vi.waitFor(() => expect(storage.stats.throttled).toBe(1));
+    await expect.poll(() => storage.stats.throttled).toBe(1);
     await time.advance(2_999);
     expect(storage.stats).toMatchObject({ attempts: 2, inFlight: 0 });
     await time.advance(2);
@@ -404,7 +404,7 @@ describe('under pressure', () => {
       storage.delete(['k']),
     ];
     const outcomes = Promise.allSettled(pending);
-    await vi.waitFor(() => expect(double.faultCount).toBe(4));
+    await expect.poll(() => double.faultCount).toBe(4);
     await storage.close();
     const kinds = (await outcomes).map((outcome) => outcome.status === 'rejected' && outcome.reason.kind);
     expect(kinds).toEqual(['closed', 'closed', 'closed', 'closed']);

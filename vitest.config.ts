@@ -34,11 +34,11 @@ export default defineConfig({
     globalSetup: ['test/support/build-stale.ts', ...(slow === 'clients' ? ['test/clients/install.ts'] : [])],
     passWithNoTests: false,
     watchTriggerPatterns: runFromDist.map(([pattern, folders]) => ({ pattern, testsToRun: () => testsIn(folders) })),
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     teardownTimeout: 10_000,
-    // Vitest's own second is too short for a busy machine; who waits in vain waits until its test's time is over.
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    // Vitest's own second is too short for a busy machine.
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     pool: 'forks',
     // Many suites wait for processes and sockets rather than for the processor.
     maxWorkers: '100%',

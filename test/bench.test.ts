@@ -28,7 +28,7 @@ function runBench(...args: string[]) {
 }
 
 describe('benches', () => {
-  it.for(names)('%s runs small and reports finite rows', { timeout: 60_000 }, (name) => {
+  it.for(names)('%s runs small and reports finite rows', (name) => {
     const file = join(folder, `${name}.json`);
     const run = runBench(name, '--smoke', '--json', file);
     expect(run.stderr).toBe('');

@@ -4,6 +4,7 @@
  * The order of these steps is what "acknowledged means durable" rests on: a batch is answered with an offset only after
  * its commit answered, and with an error only when its key is abandoned or it was never part of a commit.
  */
+import { setMaxListeners } from 'node:events';
 import { assert } from '../common/assert.ts';
 import { type ErrorCode, Errors, errorName } from '../common/errors.ts';
 import type { Logger } from '../common/logger.ts';
@@ -47,6 +48,8 @@ export class SegmentPipeline {
 
   constructor(options: SegmentPipelineOptions) {
     this.#options = options;
+    // One for each segment that waits for storage or coordinator.
+    setMaxListeners(0, this.#abort.signal);
     this.#uploads = new Semaphore(options.uploadConcurrency);
   }
 

@@ -34,7 +34,7 @@ async function start(options: Partial<Parameters<typeof HostProcess.start>[0]> =
 
 /** Runs the built command to its end. */
 function shoal(...args: string[]) {
-  const options = { cwd: root, encoding: 'utf8', timeout: 15_000 } as const;
+  const options = { cwd: root, encoding: 'utf8', timeout: 45_000 } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, ['dist/cli.js', ...args], options);
   return { status, stdout, stderr };
 }

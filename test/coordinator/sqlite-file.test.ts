@@ -71,7 +71,7 @@ describe('SQLite database file', () => {
     const script = fileURLToPath(new URL('commit-until-killed.ts', import.meta.url));
     const other = spawnSync(process.execPath, ['--import', 'tsx', script, path, '0'], {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 45_000,
     });
     expect(other).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/in use by another process/) });
     await first.close();

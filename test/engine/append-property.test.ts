@@ -133,7 +133,7 @@ const plan = fc.record({
   once: fc.nat({ max: 12 }),
 });
 
-it('keeps its promises whatever storage and coordinator do', { timeout: 60_000 }, async () => {
+it('keeps its promises whatever storage and coordinator do', async () => {
   const faults = new Faults();
   const fixture = await faultyFixture(faults);
   let run = 0;

@@ -10,12 +10,12 @@ function outputOf(example: string): string {
   return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
 }
 
-it('embeds an engine', { timeout: 30_000 }, () => {
+it('embeds an engine', () => {
   const output = outputOf('embed');
   expect(output).toContain('appended at offset 0n');
   expect(output).toContain('hello');
 });
 
-it('starts a broker inside of a test', { timeout: 30_000 }, () => {
+it('starts a broker inside of a test', () => {
   expect(outputOf('test-broker')).toBe('order 7 is paid\n');
 });

@@ -13,14 +13,14 @@ function fuzz(...args: string[]): { status: number | null; output: string } {
 }
 
 describe('fuzzer', () => {
-  it('finds nothing in a few hundred iterations of a new seed, and says what it exercised', { timeout: 60_000 }, () => {
+  it('finds nothing in a few hundred iterations of a new seed, and says what it exercised', () => {
     const { status, output } = fuzz('--iterations', '400');
     expect(output).toMatch(/400 iterations from seed \d+ on, no finding\. Verdicts: .*NONE/);
     expect(status).toBe(0);
     expect(fuzz('--seed', '7').output).toMatch(/^1 iterations from seed 7 on, no finding/);
   });
 
-  it('goes on from a seed, the same way every time', { timeout: 60_000 }, () => {
+  it('goes on from a seed, the same way every time', () => {
     const [once, again] = [0, 1].map(() => fuzz('--seed', '7', '--minutes', '5', '--iterations', '60').output);
     expect(once).toMatch(/^60 iterations from seed 7 on/);
     expect(again).toBe(once);
@@ -32,7 +32,7 @@ describe('fuzzer', () => {
     [['--minutes', '0'], 'nothing was exercised'],
     [['--iterations', '0'], 'nothing was exercised'],
     [['--twice'], "Unknown option '--twice'"],
-  ])('ends with 1 and one line for %j', { timeout: 60_000 }, (args, message) => {
+  ])('ends with 1 and one line for %j', (args, message) => {
     const { status, output } = fuzz(...args);
     expect(output).toContain(`fuzz: ${message}`);
     expect([status, output.trim().split('\n').length]).toEqual([1, 1]);

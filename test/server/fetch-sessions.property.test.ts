@@ -116,7 +116,7 @@ class SessionConsumer {
   }
 }
 
-it('show a consumer every record once and in order, and never leave one waiting', { timeout: 60_000 }, async () => {
+it('show a consumer every record once and in order, and never leave one waiting', async () => {
   const fixture = await ServerFixture.open();
   const client = await fixture.client();
   let topics = 0;

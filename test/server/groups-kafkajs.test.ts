@@ -104,7 +104,7 @@ async function createTopic(topic: string): Promise<void> {
 
 describe('kafkajs', () => {
   it('shares partitions, hands them over, and goes on from committed offsets over a restart', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const topic = 'shared';
     await createTopic(topic);
@@ -148,7 +148,7 @@ describe('kafkajs', () => {
     expect([...fresh.values.keys()].sort()).toEqual(['0/40', '1/40', '2/40', '3/40']);
   });
 
-  it('describes, lists, resets and deletes groups and their offsets', { timeout: 60_000 }, async () => {
+  it('describes, lists, resets and deletes groups and their offsets', { timeout: 180_000 }, async () => {
     const topic = 'administered';
     await createTopic(topic);
     await send(topic, 0, 8);

@@ -110,7 +110,7 @@ async function consumeAll(): Promise<Map<string, KafkaMessage>> {
 
 const text = (value: Buffer | string | null | undefined): string | null => value?.toString() ?? null;
 
-it('loses, doubles and displaces nothing when the host is killed in the middle', { timeout: 60_000 }, async () => {
+it('loses, doubles and displaces nothing when the host is killed in the middle', async () => {
   const admin = client().admin();
   await admin.connect();
   // The records' timestamps are old; retention must not take them away.

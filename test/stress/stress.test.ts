@@ -7,7 +7,7 @@ import type { Verdict } from './verifier.ts';
 
 const local = { SHOAL_S3_ENDPOINT: '' };
 
-describe('stress', { timeout: 60_000 }, () => {
+describe('stress', () => {
   it('passes on a local directory with faults, and says what was exercised', async () => {
     const { status, output } = await runStress(['--minutes', '0.03', '--faults', '0.2', '--producers', '3'], local);
     const closing = expect.stringMatching(/^7 passed, 0 failed: [1-9]\d* records through folder /);

@@ -34,8 +34,8 @@ export default defineConfig({
     globalSetup: ['test/support/build-stale.ts', ...(slow === 'clients' ? ['test/clients/install.ts'] : [])],
     passWithNoTests: false,
     watchTriggerPatterns: runFromDist.map(([pattern, folders]) => ({ pattern, testsToRun: () => testsIn(folders) })),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 10_000,
     // Vitest's own second is too short for a busy machine.
     expect: { poll: { timeout: 30_000, interval: 20 } },

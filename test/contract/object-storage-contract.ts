@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/common/random.ts';
 import type { ObjectStorage, ObjectSummary, StorageErrorKind } from '../../src/storage/object-storage.ts';
 import { StorageError } from '../../src/storage/object-storage.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 
 export interface ContractSubject {
   /** Opens a storage that holds no objects. */
@@ -386,7 +387,7 @@ export function objectStorageContract(name: string, subject: ContractSubject): v
           }
         }
       });
-      await fc.assert(property, { numRuns: subject.propertyRuns });
+      await fc.assert(property, { ...tellsSeed(), numRuns: subject.propertyRuns });
     });
   });
 }

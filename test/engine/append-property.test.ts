@@ -13,6 +13,7 @@ import type { AppendResult } from '../../src/produce/append-request.ts';
 import { StorageError } from '../../src/storage/object-storage.ts';
 import { batchOf, EngineFixture, idempotent } from '../support/engine-fixture.ts';
 import type { TestBatch } from '../support/record-batches.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 import { untilCovered } from '../support/until-covered.ts';
 
 /** Decides call by call what goes wrong; quiet at rate 0. */
@@ -178,7 +179,7 @@ it('keeps its promises whatever storage and coordinator do', async () => {
   });
   await untilCovered(
     () => faults.injected > 50 && refused > 0 && fixture.engine.stats().segmentsAbandoned > 0,
-    () => fc.assert(property, { numRuns: 40 }),
+    () => fc.assert(property, { ...tellsSeed(), numRuns: 40 }),
   );
   expect(faults.injected).toBeGreaterThan(50);
   expect(refused).toBeGreaterThan(0);

@@ -12,6 +12,7 @@ import { InMemoryObjectStorage } from '../../src/storage/in-memory-object-storag
 import { type DeleteResult, type ObjectKey, StorageError } from '../../src/storage/object-storage.ts';
 import { batch, file, findFrom, topic } from '../coordinator/fixture.ts';
 import { ManualTime } from '../support/manual-time.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 
 const settings: MaintenanceSettings = {
   retentionCheckIntervalMs: 1_000,
@@ -258,7 +259,7 @@ describe('maintenance', () => {
         await time.advance(100_000);
         expect(await keys()).toEqual([]);
       }),
-      { numRuns: 20 },
+      { ...tellsSeed(), numRuns: 20 },
     );
   });
 

@@ -12,11 +12,13 @@ import { openPostgresCoordinator } from '../../src/postgres.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { SettableTime } from '../coordinator/fixture.ts';
 import { HistoryRunner, history, PRODUCER_ID_EXPIRATION_MS, type Reopenable } from '../coordinator/history.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 import { untilCovered } from '../support/until-covered.ts';
 import { newSchema, usePostgres } from './postgres-harness.ts';
 
 const OUTCOMES = ['error 0', 'error 3', 'error 45', 'error 47', 'duplicate'];
 const RUNS = Number(process.env.SHOAL_HISTORIES ?? 15);
+const TIMEOUT_MS = 300_000 + RUNS * 15_000;
 const { url } = usePostgres();
 
 async function reopenable(open: () => Promise<DisklessCoordinator>): Promise<Reopenable> {
@@ -30,7 +32,7 @@ async function reopenable(open: () => Promise<DisklessCoordinator>): Promise<Reo
   return coordinator;
 }
 
-it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000 }, async () => {
+it('PostgreSQL, SQLite and memory agree on random histories', { timeout: TIMEOUT_MS }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'shoal-histories-'));
   const time = new SettableTime();
   const settings = { time, maxCoordinateBytes: 600, producerIdExpirationMs: PRODUCER_ID_EXPIRATION_MS };
@@ -45,7 +47,9 @@ it('PostgreSQL, SQLite and memory agree on random histories', { timeout: 600_000
     for (const [name, count] of Object.entries(runner.counts)) counts[name] = (counts[name] ?? 0) + count;
   });
   const isCovered = (): boolean => OUTCOMES.every((outcome) => counts[outcome]);
-  await untilCovered(isCovered, () => fc.assert(property, { numRuns: RUNS, endOnFailure: true }));
+  await untilCovered(isCovered, () =>
+    fc.assert(property, { ...tellsSeed(TIMEOUT_MS), numRuns: RUNS, endOnFailure: true }),
+  );
   await sqlite.current.close();
   expect(await checkSqliteIntegrity(join(folder, 'c.db'))).toEqual([]);
   expect(await checkPostgresDatabase(url(), schema)).toEqual([]);

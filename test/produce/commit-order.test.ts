@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CommitOrder } from '../../src/produce/commit-order.ts';
 import { settle } from '../support/manual-time.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 
 describe('the order of commits', () => {
   it('waits only for earlier segments that share a partition', async () => {
@@ -66,7 +67,7 @@ describe('the order of commits', () => {
         for (const index of leaving) turns[index]!.leave();
         await Promise.all(done);
       }),
-      { numRuns: 100 },
+      { ...tellsSeed(), numRuns: 100 },
     );
   });
 });

@@ -8,6 +8,7 @@ import type { RequestToSend } from '../../src/protocol/api.ts';
 import { fetch } from '../../src/protocol/messages/fetch.ts';
 import { batchOf } from '../support/engine-fixture.ts';
 import { readRecords } from '../support/read-records.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 import { untilCovered } from '../support/until-covered.ts';
 import { ServerFixture } from './server-fixture.ts';
 import type { WireClient } from './wire-client.ts';
@@ -156,7 +157,8 @@ it('show a consumer every record once and in order, and never leave one waiting'
   });
   await untilCovered(
     () => polls > 100,
-    () => fc.assert(property, { numRuns: Number(process.env.SHOAL_FUZZ_RUNS ?? 40), endOnFailure: true }),
+    () =>
+      fc.assert(property, { ...tellsSeed(), numRuns: Number(process.env.SHOAL_FUZZ_RUNS ?? 40), endOnFailure: true }),
   );
   expect(polls).toBeGreaterThan(100);
 });

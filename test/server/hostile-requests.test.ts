@@ -9,6 +9,7 @@ import { apis } from '../../src/protocol/apis.ts';
 import { encodeRequest } from '../../src/protocol/frames.ts';
 import { metadata } from '../../src/protocol/messages/metadata.ts';
 import { message, toWrite } from '../protocol/arbitrary-message.ts';
+import { tellsSeed } from '../support/tells-seed.ts';
 import { untilCovered } from '../support/until-covered.ts';
 import { ServerFixture } from './server-fixture.ts';
 import type { WireClient } from './wire-client.ts';
@@ -81,7 +82,7 @@ it('answers hostile requests with their correlation id, or closes their connecti
   });
   await untilCovered(
     () => counts.answered > 50 && counts.closed > 50,
-    () => fc.assert(property, { numRuns: Number(process.env.SHOAL_FUZZ_RUNS ?? 400) }),
+    () => fc.assert(property, { ...tellsSeed(), numRuns: Number(process.env.SHOAL_FUZZ_RUNS ?? 400) }),
   );
   expect(counts.answered).toBeGreaterThan(50);
   expect(counts.closed).toBeGreaterThan(50);

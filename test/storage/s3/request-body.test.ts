@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RequestBody } from '../../../src/storage/s3/request-body.ts';
+import { tellsSeed } from '../../support/tells-seed.ts';
 
 /** Chunk sizes around the bounds at which bytes are copied or cut. */
 const size = fc.oneof(
@@ -37,7 +38,7 @@ describe('RequestBody', () => {
           if (memories.has(piece.buffer)) expect(piece.byteLength).toBeGreaterThan(64 * 1024);
         }
       }),
-      { numRuns: 40 },
+      { ...tellsSeed(), numRuns: 40 },
     );
   });
 

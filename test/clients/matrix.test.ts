@@ -132,7 +132,7 @@ beforeAll(async () => {
   await admin.connect();
   await admin.createTopics({ topics: allTopics().map((topic) => ({ topic, numPartitions: PARTITIONS })) });
   await admin.disconnect();
-}, 60_000);
+});
 
 afterAll(() => broker.close());
 

@@ -46,7 +46,7 @@ function reach(step: Step): void {
 async function openCoordinator(folder: string): Promise<DisklessCoordinator> {
   const { coordinator, schema } = values;
   if (coordinator === undefined) return openSqliteCoordinator({ path: join(folder, 'coordinator.db') });
-  const deadlines = { connectTimeoutMs: 2_000, statementTimeoutMs: 2_000 };
+  const deadlines = { connectTimeoutMs: 5_000, statementTimeoutMs: 5_000 };
   return openPostgresCoordinator({ connectionString: coordinator, schema: schema!, ...deadlines });
 }
 

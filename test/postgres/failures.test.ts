@@ -164,10 +164,11 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
   });
 
   it('survives a silent network: deadlines end what waits, later everything goes on, and sleepers are probed', async () => {
-    const more = { connectionString: throughProxy(), connectTimeoutMs: 500, statementTimeoutMs: 500 };
-    const [coordinator, other] = [await open(more), await open()];
-    const [a] = (await topic(coordinator)) as [TopicIdPartition];
-    const results: CommitFileResult[] = [await coordinator.commitFile(file([batch(a, 1)]))];
+    const other = await open();
+    const more = { connectionString: throughProxy(), connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
+    const coordinator = await open(more);
+    const [a] = (await topic(other)) as [TopicIdPartition];
+    const results: CommitFileResult[] = [await commitUntilAnswered(coordinator, file([batch(a, 1)]))];
     const probed = heard(coordinator, ({ kind }) => kind === 'probe');
     proxy.silent = true;
     const waiting = commitUntilAnswered(coordinator, file([batch(a, 1)]));
@@ -176,7 +177,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     proxy.silent = false;
     results.push(await waiting);
     await probed;
-    await expectDense(coordinator, a, results);
+    await expectDense(other, a, results);
   });
 
   it('survives the death of the server in the middle of commits, again and again', { timeout: 120_000 }, async () => {

@@ -25,7 +25,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('a host whose database fails', (
     proxy = await TcpProxy.listen(server.port);
     const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
     hosts = new Hosts(folder, ['--coordinator', url, '--schema', newSchema()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await hosts.end();
     await proxy.close();

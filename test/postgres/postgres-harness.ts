@@ -11,7 +11,7 @@ export function usePostgres(): { readonly url: () => string; readonly server: ()
   let server: PostgresServer | undefined;
   beforeAll(async () => {
     if (!given) server = await PostgresServer.start();
-  }, 60_000);
+  });
   afterAll(async () => server?.remove());
   return { url: () => given ?? server!.url, server: () => server! };
 }

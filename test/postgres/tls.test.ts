@@ -62,7 +62,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('TLS to PostgreSQL', () => {
     const [own, other] = [right.certify('server', 'IP:127.0.0.1'), right.certify('other', 'DNS:elsewhere.example')];
     server = await serve(own.certificate, own.key);
     misnamed = await serve(other.certificate, other.key);
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(opened.map((coordinator) => coordinator.close()));
     await Promise.all([server, misnamed].map((one) => one.remove()));

@@ -18,7 +18,7 @@ const TIMEOUT_MS = 120_000;
 let broker: BrokerBehindProxy;
 beforeAll(async () => {
   broker = await BrokerBehindProxy.start();
-}, 60_000);
+});
 afterAll(() => broker.close());
 
 const scenario = (client: string): AdminScenario => ({

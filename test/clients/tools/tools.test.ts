@@ -19,7 +19,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'shoal-tools-'));
   broker = await BrokerBehindProxy.start();
   tools = new KafkaTools(broker.address);
-}, 60_000);
+});
 afterAll(async () => {
   await tools.close();
   await broker.close();

@@ -156,12 +156,20 @@ export class Maintenance {
     const { fileDeletionGraceMs, fileDeletionStepFiles } = this.#settings;
     const limit = fileDeletionStepFiles + this.#refused.size;
     const keys = await coordinator.filesToDelete({ graceMs: fileDeletionGraceMs, limit });
+    this.#forgetRefused(keys);
     const nowMs = time.nowMs();
     const due = keys.filter((key) => (this.#refused.get(key) ?? 0) <= nowMs).slice(0, fileDeletionStepFiles);
     if (due.length === 0) return false;
     const deleted = await this.#deleteObjects(due);
     this.#counts.filesDeleted += deleted.length;
     return deleted.length > 0 && keys.length === limit;
+  }
+
+  /** What was refused here may be deleted by another broker; the oldest come first, so whatever does not come is gone. */
+  #forgetRefused(keys: readonly ObjectKey[]): void {
+    if (this.#refused.size === 0) return;
+    const left = new Set(keys);
+    for (const key of this.#refused.keys()) if (!left.has(key)) this.#refused.delete(key);
   }
 
   /** Storage first, then the rows of those that are confirmed gone. */

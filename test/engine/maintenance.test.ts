@@ -184,6 +184,27 @@ describe('maintenance', () => {
     expect(maintenance.stats()).toMatchObject({ filesDeleted: 8, deletionsFailed: 12 });
   });
 
+  it('forgets what it was refused once another broker has deleted it', async () => {
+    const limits: number[] = [];
+    const filesToDelete = coordinator.filesToDelete.bind(coordinator);
+    coordinator.filesToDelete = (request) => {
+      limits.push(request.limit);
+      return filesToDelete(request);
+    };
+    for (let turn = 0; turn < 5; turn += 1) {
+      const key = `segments/refused-${turn}`;
+      await coordinator.abandonFile(key);
+      storage.refusals.set(key, 1);
+      await time.advance(10_000);
+      await maintenance.deletionStep();
+      await coordinator.deleteFiles([key]);
+    }
+    await maintenance.deletionStep();
+    await maintenance.deletionStep();
+    expect(maintenance.stats().deletionsFailed).toBe(5);
+    expect(limits.at(-1)).toBe(settings.fileDeletionStepFiles);
+  });
+
   it('goes on after its coordinator failed', async () => {
     let failures = 3;
     const flaky = new Proxy(coordinator, {

@@ -8,7 +8,7 @@
  * was not told so. Two processes may share a root; one that opens it while the other puts makes that put fail with
  * `unavailable`, and its repetition succeeds. Main thread, file calls on libuv's pool; the opener closes it.
  */
-import { type FileHandle, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ByteRange, endOf } from '../common/byte-range.ts';
 import { once } from '../common/lifecycle.ts';
@@ -30,6 +30,8 @@ import {
 } from './object-storage.ts';
 
 const TEMP_FOLDER = '.tmp';
+/** Brokers that start together on one folder each remove, once, what the others are trying it out with. */
+const OPENING_ATTEMPTS = 20;
 /** Unlinks that run at a time within one `delete`. */
 const DELETE_CONCURRENCY = 16;
 
@@ -70,13 +72,26 @@ export class LocalDirectoryObjectStorage implements ObjectStorage {
   async #prepare(): Promise<void> {
     const firstCreated = await makeFolder(this.#root);
     if (firstCreated) await this.#folders.sync(dirname(firstCreated));
-    await rm(join(this.#root, TEMP_FOLDER), { recursive: true, force: true });
-    await mkdir(join(this.#root, TEMP_FOLDER));
+    await mkdir(join(this.#root, TEMP_FOLDER), { recursive: true });
+    for (const stray of await readdir(join(this.#root, TEMP_FOLDER))) {
+      await rm(join(this.#root, TEMP_FOLDER, stray), { recursive: true, force: true });
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        await this.#tryOut();
+        break;
+      } catch (error) {
+        if (attempt === OPENING_ATTEMPTS || !isErrno(error, 'ENOENT')) throw error;
+      }
+    }
+    await this.#folders.sync(this.#root);
+  }
+
+  async #tryOut(): Promise<void> {
     const probe = this.#tempPath();
     await writeDurably(probe, [new Uint8Array(1)], undefined);
     await link(probe, `${probe}-link`);
     await Promise.all([unlink(probe), unlink(`${probe}-link`)]);
-    await this.#folders.sync(this.#root);
   }
 
   async put(key: ObjectKey, body: readonly Uint8Array[], options: PutOptions = {}): Promise<void> {

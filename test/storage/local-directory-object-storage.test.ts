@@ -43,6 +43,15 @@ describe('LocalDirectoryObjectStorage', () => {
     expect(await listed(second)).toEqual(['p/k']);
   });
 
+  it('is opened by several brokers at once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const root = newPath();
+      const all = await Promise.all(Array.from({ length: 4 }, () => LocalDirectoryObjectStorage.open(root)));
+      await all[0]!.put('k', [Uint8Array.of(1)]);
+      expect(await listed(all[3]!)).toEqual(['k']);
+    }
+  });
+
   it('leaves no temp file behind a put that was refused or aborted', async () => {
     const root = newPath();
     const storage = await LocalDirectoryObjectStorage.open(root);

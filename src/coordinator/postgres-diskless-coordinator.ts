@@ -42,6 +42,7 @@ import { DEFAULT_PRODUCER_ID_EXPIRATION_MS } from './producer-state.ts';
 import { producerIdExpirationMs } from './retention.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
 import { validateTombstoneAge } from './tombstones.ts';
+import { validateConfigs } from './topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
 export interface PostgresCoordinatorOptions extends DatabaseSettings {
@@ -324,6 +325,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   async createTopics(requests: readonly CreateTopicRequest[]) {
     this.#open();
+    for (const { configs } of requests) validateConfigs(configs);
     return this.#topicsChanged(await this.#write(this.#topics.create(requests)));
   }
   async createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]) {
@@ -336,6 +338,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   }
   async alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]) {
     this.#open();
+    for (const { changes } of requests) validateConfigs(changes);
     return this.#topicsChanged(await this.#write(this.#topics.alterConfigsOf(requests)));
   }
 
@@ -350,6 +353,7 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   }
   async alterConfigs(scope: string, changes: ConfigChanges): Promise<void> {
     this.#open();
+    validateConfigs(changes);
     await this.#write(this.#topics.alterConfigs(scope, changes));
     this.#feed.notify();
   }

@@ -22,6 +22,7 @@ import {
 import type { CommittedOffset, StoredGroup } from './group-store.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
 import { validateTombstoneAge } from './tombstones.ts';
+import { validateConfigs } from './topic-rules.ts';
 import type { CreateTopicRequest, TopicDescription } from './topic-store.ts';
 
 export type StoreResult<O extends StoreOperation> = ReturnType<CoordinatorStore[O]>;
@@ -119,7 +120,8 @@ export class StoreCoordinator implements DisklessCoordinator {
   describeProducers(partitions: readonly TopicIdPartition[]) {
     return this.#call('describeProducers', partitions);
   }
-  createTopics(requests: readonly CreateTopicRequest[]) {
+  async createTopics(requests: readonly CreateTopicRequest[]) {
+    for (const { configs } of requests) validateConfigs(configs);
     return this.#call('createTopics', requests);
   }
   createPartitions(requests: readonly { readonly topicId: Uuid; readonly partitions: number }[]) {
@@ -128,10 +130,12 @@ export class StoreCoordinator implements DisklessCoordinator {
   deleteTopics(topicIds: readonly Uuid[]) {
     return this.#call('deleteTopics', topicIds);
   }
-  alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]) {
+  async alterTopicConfigs(requests: readonly { readonly topicId: Uuid; readonly changes: ConfigChanges }[]) {
+    for (const { changes } of requests) validateConfigs(changes);
     return this.#call('alterTopicConfigs', requests);
   }
-  alterConfigs(scope: string, changes: ConfigChanges) {
+  async alterConfigs(scope: string, changes: ConfigChanges) {
+    validateConfigs(changes);
     return this.#call('alterConfigs', scope, changes);
   }
   readConfigs(scope: string): Promise<Configs> {

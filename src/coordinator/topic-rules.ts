@@ -16,6 +16,17 @@ export function validateBlockSize(size: number): void {
   throw new CoordinatorError('invalid', `a block has 1 to ${MAX_PRODUCER_ID_BLOCK} producer ids, not ${size}`);
 }
 
+/** Half a surrogate pair is no text that databases know, and PostgreSQL's JSON has no NUL. Kafka's values have neither. */
+const UNKEEPABLE = /[\0\p{Surrogate}]/u;
+
+/** What one store cannot keep is refused by all of them. @throws CoordinatorError `invalid` */
+export function validateConfigs(configs: Readonly<Record<string, string | null>>): void {
+  for (const [name, value] of Object.entries(configs)) {
+    if (!UNKEEPABLE.test(name) && !UNKEEPABLE.test(value ?? '')) continue;
+    throw new CoordinatorError('invalid', `config ${JSON.stringify(name)} holds a NUL or half a character`);
+  }
+}
+
 /** Configs after some were set and others (null) removed. */
 export function applyConfigChanges(
   configs: Readonly<Record<string, string>>,

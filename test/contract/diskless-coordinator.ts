@@ -943,6 +943,25 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(await commitOne(a, 1, by(1n, 0, 7))).toMatchObject({ error: Errors.NONE, baseOffset: 0n });
       });
 
+      it('refuse configs that a store could not keep, and change nothing then', async () => {
+        const [a] = (await topic(coordinator, 1, {})) as [TopicIdPartition];
+        const id = (topicId: string, changes: Record<string, string>) => ({ topicId, changes });
+        for (const [name, value] of [
+          ['name', 'a\0b'],
+          ['na\0me', ''],
+          ['name', '\ud800'],
+        ] as const) {
+          const wrong = { [name]: value };
+          const create = coordinator.createTopics([{ topicId: newUuid(), name: 't', partitions: 1, configs: wrong }]);
+          await expect(create).rejects.toMatchObject({ kind: 'invalid' });
+          const alter = coordinator.alterTopicConfigs([id(a.topicId, { fine: '1' }), id(newUuid(), wrong)]);
+          await expect(alter).rejects.toMatchObject({ kind: 'invalid' });
+          await expect(coordinator.alterConfigs('broker', wrong)).rejects.toMatchObject({ kind: 'invalid' });
+        }
+        expect(await coordinator.listTopics()).toMatchObject([{ topicId: a.topicId, configs: {} }]);
+        expect(await coordinator.readConfigs('broker')).toEqual({});
+      });
+
       it('have configs that are set and removed; scopes too', async () => {
         const [a] = (await topic(coordinator, 1, { x: '1', y: '2' })) as [TopicIdPartition];
         const changes = { x: null, z: '3', __proto__x: 'p' };

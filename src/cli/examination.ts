@@ -89,8 +89,12 @@ export class Examiner {
     if (this.#problems.length < MAX_PROBLEMS) this.#problems.push(text);
   }
 
-  async #page(topicIdPartition: TopicIdPartition, fetchOffset: bigint): Promise<FindBatchesResult> {
-    const request = { partitions: [{ topicIdPartition, fetchOffset, maxBytes: PAGE_BYTES }], maxBytes: PAGE_BYTES };
+  async #page(
+    topicIdPartition: TopicIdPartition,
+    fetchOffset: bigint,
+    maxBytes = PAGE_BYTES,
+  ): Promise<FindBatchesResult> {
+    const request = { partitions: [{ topicIdPartition, fetchOffset, maxBytes }], maxBytes };
     return (await this.#coordinator.findBatches(request))[0]!;
   }
 
@@ -142,7 +146,7 @@ export class Examiner {
   }
 
   async #isStillThere(of: TopicIdPartition, { objectKey, position, lastOffset }: BatchCoordinate): Promise<boolean> {
-    const [first] = (await this.#page(of, lastOffset)).coordinates;
+    const [first] = (await this.#page(of, lastOffset, 1)).coordinates;
     return first?.objectKey === objectKey && first.position === position;
   }
 

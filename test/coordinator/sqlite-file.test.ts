@@ -43,10 +43,16 @@ describe('SQLite database file', () => {
     await topic(coordinator);
     expect(modeOf(path)).toBe(0o600);
     expect(modeOf(`${path}-wal`)).toBe(0o600);
+    const log = readFileSync(`${path}-wal`);
     await coordinator.close();
     chmodSync(path, 0o644);
     await (await open()).close();
     expect(modeOf(path)).toBe(0o600);
+    // As a crash leaves it.
+    writeFileSync(`${path}-wal`, log, { mode: 0o644 });
+    const again = await open();
+    expect(modeOf(`${path}-wal`)).toBe(0o600);
+    await again.close();
   });
 
   it('names the disk when reading or writing it fails', () => {

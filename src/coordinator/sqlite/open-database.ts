@@ -20,6 +20,8 @@ export interface OpenDatabaseOptions {
 }
 
 const SQLITE_NOTADB = 26;
+/** The database and what a crash may leave beside it; SQLite gives new ones the mode of the database. */
+const FILES = ['', '-wal', '-shm', '-journal'];
 const PAGE_BYTES = 4096;
 /** A checkpoint costs an fsync of its own; at this many pages it stays rare and its stall short. */
 const CHECKPOINT_PAGES = 4096;
@@ -39,8 +41,13 @@ function makePrivate({ path, mayMigrate }: OpenDatabaseOptions): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     accessSync(path, constants.R_OK | constants.W_OK);
-    if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
+    for (const suffix of FILES) closeToOthers(`${path}${suffix}`);
   }
+}
+
+function closeToOthers(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found && (found.mode & 0o077) !== 0) chmodSync(path, 0o600);
 }
 
 /**

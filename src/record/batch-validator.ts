@@ -145,15 +145,9 @@ function checkContent(
   const codec = CODECS[attributes & layout.CODEC_MASK]!;
   const plain = plainRecords(kernel, address, sizeBytes, codec, options);
   if ('error' in plain) return plain;
-  const bounds = { flags: recordFlags(options, codec), ...timestampBounds(options) };
-  const status = kernel.checkRecords(
-    address,
-    plain.address,
-    plain.size,
-    bounds.flags,
-    bounds.earliestMs,
-    bounds.latestMs,
-  );
+  const bounds = recordBounds(options, codec);
+  const { flags, earliestMs, latestMs } = bounds;
+  const status = kernel.checkRecords(address, plain.address, plain.size, flags, earliestMs, latestMs);
   if (status !== layout.OK) return refuseContent(kernel, status, address, plain, bounds);
   const appendTimeBit = (attributes & layout.TIMESTAMP_TYPE_BIT) !== 0;
   if (appendTimeBit && (options.timestampType === 1 || claimsNoTimestamp(kernel, address))) {
@@ -170,6 +164,17 @@ interface RecordBounds {
   readonly latestMs: number;
 }
 
+/** To Kafka, a time so early that its distance from now does not fit in 64 bits is too late. */
+function recordBounds(options: ValidationOptions, codec: CompressionCodec): RecordBounds {
+  const { nowMs, timestampBeforeMaxMs, timestampAfterMaxMs } = options;
+  const measurable = timestampAfterMaxMs === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : LONG_MIN + nowMs;
+  return {
+    flags: recordFlags(options, codec),
+    earliestMs: Math.max(nowMs - timestampBeforeMaxMs, measurable),
+    latestMs: nowMs + timestampAfterMaxMs,
+  };
+}
+
 function refuseContent(
   kernel: RecordKernel,
   status: number,
@@ -181,14 +186,7 @@ function refuseContent(
   const refusal = refuse(error, message, kernel.resultInt(layout.RESULT_RECORD_INDEX));
   if (status !== layout.TIMESTAMP_OUT_OF_BOUNDS && status !== layout.KEY_MISSING) return refusal;
   const bad = kernel.listBadRecords(address, plain.address, flags, earliestMs, latestMs);
-  return { ...refusal, recordErrors: bad.map(({ index, status }) => recordError(index, verdictOf(status).message)) };
-}
-
-/** A time so early that its distance from now does not fit in 64 bits is one too late to Kafka. */
-function timestampBounds(options: ValidationOptions): { earliestMs: number; latestMs: number } {
-  const { nowMs, timestampBeforeMaxMs, timestampAfterMaxMs } = options;
-  const measurable = timestampAfterMaxMs === Number.POSITIVE_INFINITY ? Number.NEGATIVE_INFINITY : LONG_MIN + nowMs;
-  return { earliestMs: Math.max(nowMs - timestampBeforeMaxMs, measurable), latestMs: nowMs + timestampAfterMaxMs };
+  return { ...refusal, recordErrors: bad.map((record) => recordError(record.index, verdictOf(record.status).message)) };
 }
 
 function claimsNoTimestamp(kernel: RecordKernel, address: number): boolean {

@@ -50,13 +50,14 @@ describe('Produce', () => {
 
   it('v13 names topics by id', async () => {
     const { topicId, client } = await open();
-    const topicData = [topicId, 'unknown-id-of-22-charA'].map((id) => ({
+    const topicData = [topicId, 'unknown-id-of-22-charA', ZERO_UUID].map((id) => ({
       topicId: id,
       partitionData: [data(1, batchOf('x'))],
     }));
     const { responses } = await client.call(produce, 13, { acks: -1, timeoutMs: 30_000, topicData });
     expect(responses).toMatchObject([
       { topicId, partitionResponses: [{ errorCode: 0, baseOffset: 0n }] },
+      { partitionResponses: [{ errorCode: Errors.UNKNOWN_TOPIC_ID }] },
       { partitionResponses: [{ errorCode: Errors.UNKNOWN_TOPIC_ID }] },
     ]);
     expect(responses[0]!.name).toBe('');

@@ -5,7 +5,6 @@
  */
 import { type ErrorCode, Errors, errorName } from '../../common/errors.ts';
 import type { TopicIdPartition } from '../../common/topic-id-partition.ts';
-import { ZERO_UUID } from '../../common/uuid.ts';
 import type { AppendPartition, AppendResult } from '../../engine/diskless-engine.ts';
 import type { TopicIndex } from '../../group/topic-index.ts';
 import type { RequestOf, ResponseOf } from '../../protocol/api.ts';
@@ -83,6 +82,7 @@ const COMPRESSION_BITS = 0x07;
 const ZSTD = 4;
 const TRANSACTIONAL_BIT = 0x10;
 const FIRST_VERSION_WITH_ZSTD = 7;
+const FIRST_VERSION_WITH_TOPIC_IDS = 13;
 
 /** Attributes of the first batch; 0 for anything that is no v2 batch, which the engine will say. */
 function attributesOf(records: Uint8Array | null): number {
@@ -135,7 +135,7 @@ class ProduceAppend {
   }
 
   #find({ name, topicId }: TopicData, partition: number): TopicIdPartition | Refusal {
-    const byId = topicId !== ZERO_UUID;
+    const byId = this.#apiVersion >= FIRST_VERSION_WITH_TOPIC_IDS;
     if (isInternalTopic(name))
       return { error: Errors.INVALID_TOPIC_EXCEPTION, message: `${name} is an internal topic` };
     const topic = byId ? this.#topics.byId(topicId) : this.#topics.byName(name);

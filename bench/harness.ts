@@ -1,5 +1,5 @@
 /**
- * How Shoal measures (design section 11): a figure is always a ratio against a named baseline, the median of at least 11
+ * How Shoal measures: a figure is always a ratio against a named baseline, the median of at least 11
  * rounds in which both sides take turns on the same input, after their results were compared. tinybench does the timing.
  *
  * One body, two sizes: full by hand, smoke inside the test run, so that no bench can rot. Single-threaded; a bench file

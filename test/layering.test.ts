@@ -1,4 +1,4 @@
-/** The direction of imports (design section 4): each folder of src imports only from the folders listed for it. */
+/** The direction of imports: each folder of src imports only from the folders listed for it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,5 +1,5 @@
 /**
- * The data folder of the embedded default (design section 8): `shoal.json` says what it is; the coordinator's database
+ * The data folder of the embedded default: `shoal.json` says what it is; the coordinator's database
  * and the segments lie beside it.
  *
  *     shoal.json       format version, cluster id, the versions that made it and last wrote it

@@ -15,7 +15,7 @@ import {
   remember,
 } from './producer-state.ts';
 
-/** Adjacent batches become one coordinate up to this many bytes (design section 6). */
+/** Adjacent batches become one coordinate up to this many bytes. */
 export const DEFAULT_MAX_COORDINATE_BYTES = 1 << 20;
 
 /** What commits need to know of a partition; held in memory by the stores. */

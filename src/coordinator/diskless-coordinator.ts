@@ -1,5 +1,5 @@
 /**
- * The Diskless Coordinator (KIP-1164; design section 7): it gives batches their offsets and is the only source of truth
+ * The Diskless Coordinator (KIP-1164): it gives batches their offsets and is the only source of truth
  * for what is committed.
  *
  * One interface, three implementations (`in-memory-`, `sqlite-`, `postgres-diskless-coordinator.ts`) and one contract

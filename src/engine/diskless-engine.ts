@@ -1,5 +1,5 @@
 /**
- * The engine's public surface (design section 5). Brokers import it; everything behind it is constructed by `openEngine`.
+ * The engine's public surface. Brokers import it; everything behind it is constructed by `openEngine`.
  *
  * Requests are batches, results return in request order with a Kafka error code each; a promise rejects (with `ApiError`)
  * only when the whole request is unusable: invalid argument, abort, closed engine.

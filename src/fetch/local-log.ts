@@ -1,6 +1,6 @@
 /**
- * What this process holds of partitions' logs, ready for consumers: rewritten runs, by offset (design section 2, "Local
- * or direct"). Memory now (`in-memory-local-log.ts`); a disk, or a broker's own log, may stand behind the same interface.
+ * What this process holds of partitions' logs, ready for consumers: rewritten runs, by offset. Memory now
+ * (`in-memory-local-log.ts`); a disk, or a broker's own log, may stand behind the same interface.
  *
  * It is never the source of truth: an offset outside it says nothing, and only the coordinator answers
  * OFFSET_OUT_OF_RANGE.

@@ -1,5 +1,5 @@
 /**
- * The shared log segment: bytes of one object (design section 6). Pure; main thread.
+ * The shared log segment: bytes of one object. Pure; main thread.
  *
  *   byte 0            format version, 0
  *   byte 1 …          record batches, base offset 0 and leader epoch 0, sorted by topic id, partition, arrival

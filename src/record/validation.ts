@@ -2,8 +2,8 @@
  * What the record kernel is asked and what it answers: the vocabulary shared by the kernel's host side (this folder), the
  * worker pool and the engine. Plain data; it crosses threads.
  *
- * Verdicts follow `inputs 1–65` of Kafka's behaviour as the project's references list them; every one has an error code
- * of `Errors`, and a bad record is named by its index.
+ * Verdicts are Kafka's, as test/record/verdicts.test.ts lists them; every one has an error code of `Errors`, and a bad record
+ * is named by its index.
  */
 import type { ErrorCode } from '../common/errors.ts';
 

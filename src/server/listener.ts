@@ -1,4 +1,4 @@
-/** Addresses: reading them from text, which of them may be listened on (design section 10), and listening there. */
+/** Addresses: reading them from text, which of them may be listened on, and listening there. */
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Endpoint } from './broker.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The order of one connection's requests (design section 10). Answers go out in the order in which requests came.
+ * The order of one connection's requests. Answers go out in the order in which requests came.
  * Requests that overlap (Produce) run beside each other; every other request starts when all before it are answered and
  * their answers were taken by the socket, so that a client that does not read holds one answer, not many.
  *

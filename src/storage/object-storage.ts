@@ -1,5 +1,5 @@
 /**
- * The object storage that segments live in (design section 8).
+ * The object storage that segments live in.
  *
  * One interface; `local-directory-`, `in-memory-` and `s3-object-storage.ts` implement it, and decorators (retry,
  * metrics, faults in tests) nest around any of them. The contract suite in test/contract/ runs over all. Everything runs

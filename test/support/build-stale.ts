@@ -1,6 +1,6 @@
 /**
  * Vitest's global setup: rebuilds dist/ when a source file is newer, because worker threads, the wasm kernel and the
- * command line are run from dist/ even by tests that import the source (design section 4).
+ * command line are run from dist/ even by tests that import the source.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';

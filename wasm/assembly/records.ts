@@ -38,9 +38,8 @@ import { readVarint, readVarlong, sizeOfVarint, varintBytes, writeVarint } from 
 /**
  * Checks the records of `batch` in the n bytes at p. Timestamps outside [earliest, latest] and missing keys count only
  * when the flags say so, and only when every record is sound: of these Kafka reports the timestamp first, but looks at none
- * of a record without its key. The result
- * holds the bad record's index (−1 where the batch as a whole is meant), the greatest timestamp with its offset delta,
- * and whether offset deltas are 0, 1, 2, ….
+ * of a record without its key. The result holds the bad record's index (−1 where the batch as a whole is meant), the
+ * greatest timestamp with its offset delta, and whether offset deltas are 0, 1, 2, ….
  */
 export function checkRecords(
   region: usize,

@@ -4,7 +4,7 @@
  * Main thread. Owned by the record pool, whose `close()` calls `assertAllReturned`.
  */
 import { assert } from '../common/assert.ts';
-import { RegionAllocator, roundUpToGranule } from './region-allocator.ts';
+import { AddressAllocator, roundUpToGranule } from './address-allocator.ts';
 import type { Slab, SlabAccount, SlabPool } from './slab-pool.ts';
 
 export interface SlabMemory {
@@ -18,7 +18,7 @@ export const FRAGMENTATION_ALLOWANCE = 1.25;
 
 export class SharedSlabPool implements SlabPool {
   readonly #buffer: ArrayBuffer;
-  readonly #allocator: RegionAllocator;
+  readonly #allocator: AddressAllocator;
   readonly #capacity: Record<SlabAccount, number>;
   readonly #leased: Record<SlabAccount, number> = { append: 0, fetch: 0 };
   /** Generation of the lease that owns an address now. A handle of an earlier one must not touch it. */
@@ -27,7 +27,7 @@ export class SharedSlabPool implements SlabPool {
 
   constructor(memory: SlabMemory, capacityBytes: Record<SlabAccount, number>) {
     this.#buffer = memory.buffer as ArrayBuffer;
-    this.#allocator = new RegionAllocator(memory.address, memory.size);
+    this.#allocator = new AddressAllocator(memory.address, memory.size);
     this.#capacity = capacityBytes;
   }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../../src/common/random.ts';
-import { RegionAllocator } from '../../src/worker/region-allocator.ts';
+import { AddressAllocator } from '../../src/worker/address-allocator.ts';
 import { SharedSlabPool } from '../../src/worker/shared-slab-pool.ts';
 import type { Slab } from '../../src/worker/slab-pool.ts';
 
@@ -77,7 +77,7 @@ describe('slab pool', () => {
   });
 
   it('has one free block again when everything came back', () => {
-    const allocator = new RegionAllocator(0, 64 * 100);
+    const allocator = new AddressAllocator(0, 64 * 100);
     const addresses = Array.from({ length: 100 }, () => allocator.allocate(64)!);
     expect(allocator.allocate(64)).toBeUndefined();
     for (const address of addresses.filter((_, i) => i % 2 === 0)) allocator.free(address, 64);

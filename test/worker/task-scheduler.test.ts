@@ -12,7 +12,8 @@ import {
   SMALL_BUDGET_US,
 } from '../../src/worker/hand-over-policy.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';
-import { TaskScheduler, type Waiter } from '../../src/worker/task-scheduler.ts';
+import { TaskScheduler } from '../../src/worker/task-scheduler.ts';
+import type { Waiter } from '../../src/worker/waiting-tasks.ts';
 
 const taskOf = (address: number, size = 1): RecordTask => ({
   kind: 'find',

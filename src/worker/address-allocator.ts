@@ -23,7 +23,7 @@ export function roundUpToGranule(bytes: number): number {
   return Math.max(GRANULE_BYTES, Math.ceil(bytes / GRANULE_BYTES) * GRANULE_BYTES);
 }
 
-export class RegionAllocator {
+export class AddressAllocator {
   readonly #byStart = new Map<number, FreeBlock>();
   readonly #byEnd = new Map<number, FreeBlock>();
   /** Free blocks by class. A Set hands out the one freed longest ago or last; either is fine within a class. */

@@ -21,7 +21,7 @@ export type FlagValues<F extends Flags> = {
   readonly [N in keyof F]: F[N] extends { value: string } ? string | undefined : boolean;
 };
 
-export function envName(flag: string): string {
+function envName(flag: string): string {
   return `SHOAL_${flag.replaceAll('-', '_').toUpperCase()}`;
 }
 

@@ -6,7 +6,7 @@ import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import { isUuid } from '../common/uuid.ts';
 import { type CommitBatch, type CommitFileRequest, CoordinatorError } from './diskless-coordinator.ts';
 
-export const MAX_OBJECT_KEY_LENGTH = 512;
+const MAX_OBJECT_KEY_LENGTH = 512;
 /** A record batch's header alone. */
 const MIN_BATCH_SIZE = 61;
 const MAX_INT32 = 2_147_483_647;

@@ -6,7 +6,7 @@ import type { BatchCoordinate, FindBatchesRequest, FindBatchesResult } from './d
 export const MAX_COORDINATES_PER_FIND = 4096;
 
 /** The bytes of a coordinate that a fetch from `fetchOffset` can be given, by its share of offsets. */
-export function bytesFrom(coordinate: BatchCoordinate, fetchOffset: bigint): number {
+function bytesFrom(coordinate: BatchCoordinate, fetchOffset: bigint): number {
   if (fetchOffset <= coordinate.baseOffset) return coordinate.size;
   const offsets = coordinate.lastOffset - coordinate.baseOffset + 1n;
   const wanted = coordinate.lastOffset - fetchOffset + 1n;

@@ -1,7 +1,7 @@
 /** The rules of retention, pure: which limits hold for a topic and whether its oldest coordinate has to go. */
 
 /** Kafka's default of `log.retention.ms`. */
-export const DEFAULT_RETENTION_MS = 604_800_000n;
+const DEFAULT_RETENTION_MS = 604_800_000n;
 
 /** Partitions that one retention step looks at, at most; what it may drop has a limit of its own. */
 export const PARTITIONS_PER_RETENTION_STEP = 256;

@@ -3,12 +3,6 @@ import type { TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { Uuid } from '../common/uuid.ts';
 import type { TopicDescription } from '../coordinator/topic-store.ts';
 
-/** How a request names a topic: by name, or by id in the versions that do. */
-export interface TopicReference {
-  readonly name: string;
-  readonly topicId: Uuid;
-}
-
 export class TopicIndex {
   static readonly #byList = new WeakMap<readonly TopicDescription[], TopicIndex>();
   /** All of them, by name. */

@@ -21,7 +21,7 @@ export const SEGMENT_FORMAT_VERSION = 0;
 /** Fields after the footer: CRC, footer length, magic. */
 export const SEGMENT_TRAILER_BYTES = 12;
 /** A footer above this is not believed: about 350,000 runs. */
-export const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
+const MAX_FOOTER_BYTES = 16 * 1024 * 1024;
 
 const MAGIC = 0x53484f41;
 const HEADER_BYTES = 32;

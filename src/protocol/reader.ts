@@ -14,7 +14,7 @@ import { MalformedError } from './malformed-error.ts';
  * Array elements in one frame, all arrays together: more than a request about every partition of a large cluster has.
  * At some 300 bytes each once read, a hostile frame becomes 60 MB at most.
  */
-export const MAX_ELEMENTS = 200_000;
+const MAX_ELEMENTS = 200_000;
 
 /** Kafka's limit of a string in bytes, also of the compact form, whose length could say more. */
 export const MAX_STRING_BYTES = 32_767;

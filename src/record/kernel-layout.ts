@@ -151,6 +151,5 @@ export const OFFSET_DELTA_OUT_OF_ORDER = 27;
 export const TIMESTAMP_OUT_OF_BOUNDS = 28;
 export const KEY_MISSING = 29;
 export const RUN_END_MISMATCH = 30;
-export const RUN_BEYOND_END = 31;
 /** offsetForTimestamp: no record of the batch is that late. */
 export const NOT_FOUND = 32;

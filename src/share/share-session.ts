@@ -8,7 +8,7 @@ import { type ErrorCode, Errors } from '../common/errors.ts';
 export const ShareSessionEpoch = { OPEN: 0, CLOSE: -1, MAX: 2 ** 31 - 1 } as const;
 
 /** The epoch after one; 0 and −1 are never reached by counting. */
-export function nextShareSessionEpoch(epoch: number): number {
+function nextShareSessionEpoch(epoch: number): number {
   return epoch === ShareSessionEpoch.MAX ? 1 : epoch + 1;
 }
 

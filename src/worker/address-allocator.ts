@@ -5,7 +5,7 @@
 import { assert } from '../common/assert.ts';
 
 /** Everything is a multiple of it, so that two leases never share a cache line. */
-export const GRANULE_BYTES = 64;
+const GRANULE_BYTES = 64;
 
 interface FreeBlock {
   readonly address: number;

@@ -236,9 +236,9 @@ export interface ListOffsetsRequest {
   /** A time in milliseconds, or one of `ListOffsetsTimestamp`. */
   readonly timestamp: bigint;
   /**
-   * For a time: look only at coordinates whose last offset is at least this. With unordered CreateTime the coordinate
-   * that straddles the log start may owe its max timestamp to deleted records; the engine then asks again from
-   * `coordinate.lastOffset + 1`.
+   * For a time and the max timestamp: look only at coordinates whose last offset is at least this. With unordered
+   * CreateTime the coordinate that straddles the log start may owe its max timestamp to deleted records; the engine then
+   * asks again from `coordinate.lastOffset + 1`.
    */
   readonly fromOffset?: bigint;
 }
@@ -255,7 +255,10 @@ export interface ListOffsetsResult {
   readonly offset: bigint;
   /** −1 where nothing matches. */
   readonly leaderEpoch: number;
-  /** For a time: the first coordinate with such a record; the engine reads it to find the very record. */
+  /**
+   * For a time: the first coordinate with such a record; the engine reads it to find the very record. For the max
+   * timestamp: the one that has it, where that record is deleted; the engine then looks at the others in it and behind it.
+   */
   readonly coordinate?: BatchCoordinate;
 }
 

@@ -14,8 +14,11 @@ export interface ListOffsetsLog {
   readonly leaderEpoch: number;
   /** The first coordinate with `lastOffset` ≥ `fromOffset` and a max timestamp of at least `timestamp`. */
   firstAtLeast(timestamp: bigint, fromOffset: bigint): BatchCoordinate | undefined;
-  /** The first coordinate that has the greatest max timestamp, where that is not −1; with the offset of that record. */
-  greatest(): { readonly coordinate: BatchCoordinate; readonly offset: bigint } | undefined;
+  /**
+   * The first coordinate with `lastOffset` ≥ `fromOffset` that has the greatest max timestamp of those, where that is not
+   * −1; with the offset of that record.
+   */
+  greatest(fromOffset: bigint): { readonly coordinate: BatchCoordinate; readonly offset: bigint } | undefined;
 }
 
 export const UNKNOWN_LOG: ListOffsetsResult = Object.freeze({
@@ -39,12 +42,15 @@ function byTime(log: ListOffsetsLog, { timestamp, fromOffset = 0n }: ListOffsets
   return { error: Errors.NONE, timestamp: maxTimestamp, offset, leaderEpoch, coordinate };
 }
 
-function byMaxTimestamp(log: ListOffsetsLog): ListOffsetsResult {
-  const greatest = log.greatest();
+function byMaxTimestamp(log: ListOffsetsLog, { fromOffset = 0n }: ListOffsetsRequest): ListOffsetsResult {
+  const greatest = log.greatest(max(log.logStartOffset, fromOffset));
   if (!greatest) return NOTHING;
-  const { maxTimestamp, leaderEpoch } = greatest.coordinate;
-  const offset = max(greatest.offset, log.logStartOffset);
-  return { error: Errors.NONE, timestamp: maxTimestamp, offset, leaderEpoch };
+  const { coordinate, offset } = greatest;
+  const { maxTimestamp, leaderEpoch } = coordinate;
+  const found = { error: Errors.NONE, timestamp: maxTimestamp, leaderEpoch };
+  if (offset >= log.logStartOffset) return { ...found, offset };
+  // Under LogAppendTime the others have the same.
+  return { ...found, offset: log.logStartOffset, ...(coordinate.timestampType === 0 && { coordinate }) };
 }
 
 export function answerListOffsets(log: ListOffsetsLog, request: ListOffsetsRequest): ListOffsetsResult {
@@ -56,7 +62,7 @@ export function answerListOffsets(log: ListOffsetsLog, request: ListOffsetsReque
     case ListOffsetsTimestamp.earliestLocal:
       return { error: Errors.NONE, timestamp: -1n, offset: log.logStartOffset, leaderEpoch };
     case ListOffsetsTimestamp.maxTimestamp:
-      return byMaxTimestamp(log);
+      return byMaxTimestamp(log, request);
     case ListOffsetsTimestamp.latestTiered:
       return NOTHING;
     default:

@@ -3,7 +3,12 @@
  * through the fetch side. Main thread; holds no state.
  */
 import { ApiError, Errors } from '../common/errors.ts';
-import type { BatchCoordinate, DisklessCoordinator, ListOffsetsResult } from '../coordinator/diskless-coordinator.ts';
+import {
+  type BatchCoordinate,
+  type DisklessCoordinator,
+  type ListOffsetsResult,
+  ListOffsetsTimestamp,
+} from '../coordinator/diskless-coordinator.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
 import type { RecordPool, TimestampedOffset } from '../worker/record-pool.ts';
 import { answered } from './coordinator-failure.ts';
@@ -30,6 +35,8 @@ async function narrow(
   result: ListOffsetsResult,
 ): Promise<ListOffsetsPartitionResult> {
   try {
+    if (request.timestamp === ListOffsetsTimestamp.maxTimestamp && result.coordinate)
+      return await greatestLeft(parts, request, { ...result, coordinate: result.coordinate });
     for (let candidate = result; ; ) {
       const { error, timestamp, offset, leaderEpoch, coordinate } = candidate;
       if (error !== Errors.NONE || !coordinate) return { error, timestamp, offset, leaderEpoch };
@@ -45,6 +52,32 @@ async function narrow(
     if (!(failure instanceof ApiError)) throw failure;
     return { error: failure.errorCode, timestamp: -1n, offset: -1n, leaderEpoch: -1 };
   }
+}
+
+/**
+ * The first record with the greatest timestamp of those that are not deleted, where the one that has it in its coordinate
+ * is: among the others there, and behind it. A run can only be asked for a record of at least some time: bisection.
+ */
+async function greatestLeft(
+  parts: OffsetLookupParts,
+  request: ListOffsetsPartition,
+  { coordinate, offset, leaderEpoch }: ListOffsetsResult & { readonly coordinate: BatchCoordinate },
+): Promise<ListOffsetsPartitionResult> {
+  const [after] = await answered(
+    parts.coordinator.listOffsets([{ ...request, fromOffset: coordinate.lastOffset + 1n }]),
+  );
+  const behind = await narrow(parts, request, after!);
+  let found: TimestampedOffset | undefined;
+  let [least, most] = [behind.timestamp < 0n ? 0n : behind.timestamp, coordinate.maxTimestamp];
+  while (least <= most) {
+    const timestamp = (least + most) / 2n;
+    const candidate = await findInCoordinate(parts, { ...request, timestamp }, coordinate, offset);
+    if (candidate) {
+      found = candidate;
+      least = candidate.timestamp + 1n;
+    } else most = timestamp - 1n;
+  }
+  return found ? { error: Errors.NONE, ...found, leaderEpoch } : behind;
 }
 
 /** The first record at or above `fromOffset` in a coordinate, which may begin below the log start offset. */

@@ -577,6 +577,28 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(unknown).toMatchObject({ error: Errors.UNKNOWN_TOPIC_OR_PARTITION, offset: -1n });
       });
 
+      it('tells of a max timestamp that a deleted record has', async () => {
+        await commitOne(a, 10, { maxTimestamp: 70n, offsetOfMaxTimestampDelta: 3 });
+        await commitOne(a, 10, { maxTimestamp: 60n, offsetOfMaxTimestampDelta: 2 });
+        await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 3n }]);
+        expect((await list(ListOffsetsTimestamp.maxTimestamp)).coordinate).toBeUndefined();
+        await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 4n }]);
+        const deleted = { offset: 4n, timestamp: 70n, coordinate: { baseOffset: 0n, lastOffset: 9n } };
+        expect(await list(ListOffsetsTimestamp.maxTimestamp)).toMatchObject(deleted);
+        const behind = await list(ListOffsetsTimestamp.maxTimestamp, 10n);
+        expect(behind).toMatchObject({ offset: 12n, timestamp: 60n });
+        expect(behind.coordinate).toBeUndefined();
+        expect(await list(ListOffsetsTimestamp.maxTimestamp, 20n)).toMatchObject({ offset: -1n, timestamp: -1n });
+      });
+
+      it('has one max timestamp for all records of an append under LogAppendTime', async () => {
+        const { logAppendTimeMs: timestamp } = await commitOne(a, 10, { timestampType: 1 });
+        await coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 4n }]);
+        const found = await list(ListOffsetsTimestamp.maxTimestamp);
+        expect(found).toMatchObject({ offset: 4n, timestamp });
+        expect(found.coordinate).toBeUndefined();
+      });
+
       it('finds the first coordinate with a timestamp at least as great, in any order of timestamps', async () => {
         for (const maxTimestamp of [30n, 10n, 90n, 20n, 60n]) await commitOne(a, 10, { maxTimestamp });
         expect(await list(5n)).toMatchObject({ offset: 0n, timestamp: 30n });

@@ -118,6 +118,32 @@ describe('offsets', () => {
     expect(await ask(1_091n)).toEqual([0, -1n, -1n]);
   });
 
+  it('of the max timestamp are those of a record that is not deleted', async () => {
+    const fixture = await EngineFixture.open();
+    const records = (...deltas: number[]) => deltas.map((timestampDelta) => ({ value: 'v', timestampDelta }));
+    const maxTimestampOf = async (first: number[], second: number[], beforeOffset: bigint) => {
+      const topicIdPartition = {
+        topicId: await fixture.createTopic(`orders-${beforeOffset}-${second.join('-')}`),
+        partition: 0,
+      };
+      for (const deltas of [first, second]) {
+        if (deltas.length === 0) continue;
+        await fixture.append(topicIdPartition, { records: records(...deltas), baseTimestamp: 1_000n });
+      }
+      await fixture.engine.deleteRecords([{ topicIdPartition, beforeOffset }]);
+      return offsetAt(fixture, topicIdPartition, ListOffsetsTimestamp.maxTimestamp);
+    };
+    const first = [5, 500, 7, 90, 30, 90, 2];
+    expect(await maxTimestampOf(first, [], 1n)).toEqual([0, 1n, 1_500n]);
+    expect(await maxTimestampOf(first, [], 2n)).toEqual([0, 3n, 1_090n]);
+    expect(await maxTimestampOf(first, [], 4n)).toEqual([0, 5n, 1_090n]);
+    expect(await maxTimestampOf(first, [], 6n)).toEqual([0, 6n, 1_002n]);
+    expect(await maxTimestampOf(first, [], 7n)).toEqual([0, -1n, -1n]);
+    expect(await maxTimestampOf(first, [1, 90], 2n)).toEqual([0, 3n, 1_090n]);
+    expect(await maxTimestampOf(first, [1, 91, 91], 2n)).toEqual([0, 8n, 1_091n]);
+    expect(await maxTimestampOf(first, [600, 0], 8n)).toEqual([0, 8n, 1_000n]);
+  });
+
   it('are not to be had while the coordinator does not answer', async () => {
     const fixture = await EngineFixture.open({
       coordinator: () => ({ listOffsets: () => Promise.reject(new CoordinatorError('unavailable', 'away')) }),

@@ -44,12 +44,12 @@ export class InMemoryLog implements LogHead, ListOffsetsLog {
     return undefined;
   }
 
-  greatest(): { readonly coordinate: BatchCoordinate; readonly offset: bigint } | undefined {
+  greatest(fromOffset: bigint): { readonly coordinate: BatchCoordinate; readonly offset: bigint } | undefined {
     let greatest: StoredCoordinate | undefined;
-    for (const coordinate of this.from(this.logStartOffset)) {
+    for (const coordinate of this.from(fromOffset)) {
       if (coordinate.maxTimestamp > (greatest?.maxTimestamp ?? -1n)) greatest = coordinate;
     }
-    return greatest && { coordinate: greatest, offset: greatest.offsetOfMaxTimestamp };
+    return greatest && { coordinate: toBatchCoordinate(greatest), offset: greatest.offsetOfMaxTimestamp };
   }
 
   get bytes(): bigint {

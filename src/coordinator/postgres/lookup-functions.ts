@@ -174,8 +174,8 @@ BEGIN
     IF p_timestamp[i] >= 0 THEN
       v_last := first_at_least(g.log_id, p_timestamp[i], greatest(g.log_start_offset, p_from[i]));
     ELSIF p_timestamp[i] = -3 THEN
-      v_timestamp := greatest_timestamp(g.log_id, g.log_start_offset);
-      IF v_timestamp >= 0 THEN v_last := first_at_least(g.log_id, v_timestamp, g.log_start_offset); END IF;
+      v_timestamp := greatest_timestamp(g.log_id, greatest(g.log_start_offset, p_from[i]));
+      IF v_timestamp >= 0 THEN v_last := first_at_least(g.log_id, v_timestamp, greatest(g.log_start_offset, p_from[i])); END IF;
     END IF;
     RETURN QUERY SELECT i, g.log_start_offset, g.high_watermark, g.leader_epoch, f.object_key, k.position, k.size,
       k.base_offset, k.last_offset, k.timestamp_type, k.append_time_ms, k.max_timestamp, k.max_timestamp_offset, k.leader_epoch

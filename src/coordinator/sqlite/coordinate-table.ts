@@ -59,10 +59,10 @@ export class CoordinateTable {
         const row = lastOffset === undefined ? undefined : this.#database.sql(SELECT).get(logId, lastOffset, 1);
         return row && toCoordinate(row);
       },
-      greatest: () => {
-        const timestamp = this.#timeIndex.greatest(logId, logStartOffset);
+      greatest: (fromOffset) => {
+        const timestamp = this.#timeIndex.greatest(logId, fromOffset);
         if (timestamp < 0n) return undefined;
-        const lastOffset = this.#timeIndex.firstAtLeast(logId, timestamp, logStartOffset)!;
+        const lastOffset = this.#timeIndex.firstAtLeast(logId, timestamp, fromOffset)!;
         const row = this.#database.sql(SELECT).get(logId, lastOffset, 1)!;
         return { coordinate: toCoordinate(row), offset: row.max_timestamp_offset as bigint };
       },

@@ -21,6 +21,12 @@ export interface Ran {
 
 export type Check = readonly [passed: boolean, what: string];
 
+/** Whether a run has done everything that its checks ask to have been done. */
+export function isExercised({ consumers, faults }: Settings, { counts, faultCount }: Omit<Ran, 'topicId'>): boolean {
+  const { appendedRecords, consumedRecords } = counts;
+  return appendedRecords > 0 && (consumers === 0 || consumedRecords > 0) && (faults === 0 || faultCount > 0);
+}
+
 export function checksOf(settings: Settings, { counts, faultCount }: Ran, verdict: Verdict): Check[] {
   const { acknowledgedRecords, readRecords, lost, uninvited, wrong, gaps, inDoubtFound } = verdict;
   const { refused, inDoubt } = counts;

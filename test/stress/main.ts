@@ -8,12 +8,13 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openEngine } from '../../src/index.ts';
 import { openSqliteCoordinator } from '../../src/sqlite.ts';
 import { faultyObjectStorage } from '../support/faulty-object-storage.ts';
 import { parseOptions } from '../support/parse-options.ts';
-import { checksOf, type Ran, type Settings } from './checks.ts';
+import { checksOf, isExercised, type Ran, type Settings } from './checks.ts';
 import { consume, type Load, newCounts, type Outcome, produce } from './load.ts';
 import { Progress } from './progress.ts';
 import { emptyTarget, openTarget, type StressTarget } from './target.ts';
@@ -54,6 +55,8 @@ const { values } = parseOptions({
   },
 });
 
+/** How much longer than it should a run goes on that has nothing to show yet. */
+const EXERCISE_MS = 120_000;
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 function option(name: Exclude<keyof typeof values, 'keep' | 'help'>, min: number, max: number): number {
@@ -110,6 +113,14 @@ class Journal {
 /** The verifier reads from the beginning, however long the run was. */
 const KEEP_ALL = { 'retention.ms': '-1', 'retention.bytes': '-1' };
 
+/** Stops the load when its time is over and it has shown something; a busy machine may not get that far in the shortest runs. */
+async function stopInTime({ minutes }: Settings, stop: AbortController, isExercised: () => boolean): Promise<void> {
+  const endMs = performance.now() + minutes * 60_000;
+  const isOver = (): boolean => performance.now() >= (isExercised() ? endMs : endMs + EXERCISE_MS);
+  while (!stop.signal.aborted && !isOver()) await pause(20);
+  stop.abort();
+}
+
 /** Opens two engines over the same data (one reads past its local view), loads them, and closes them. */
 async function runLoad(settings: Settings, target: StressTarget, database: string, journal: Journal): Promise<Ran> {
   const coordinator = await openSqliteCoordinator({ path: database });
@@ -129,21 +140,23 @@ async function runLoad(settings: Settings, target: StressTarget, database: strin
     tell: journal.tell,
   };
   progress.start(load.counts);
-  const timer = setTimeout(() => stop.abort(), settings.minutes * 60_000);
+  const faultCount = (): number => faults.putsBefore + faults.putsAfter + faults.gets;
+  const stopping = stopInTime(settings, stop, () =>
+    isExercised(settings, { counts: load.counts, faultCount: faultCount() }),
+  );
   const consumers = Array.from({ length: settings.consumers }, (_, i) =>
     consume(i % 2 === 0 ? engine : direct, load, i % 2 === 1),
   );
   const producers = Array.from({ length: settings.producers }, (_, i) => produce(engine, i, load));
   try {
-    await Promise.all([...producers, ...consumers]);
+    await Promise.all([...producers, ...consumers, stopping]);
   } finally {
-    clearTimeout(timer);
     stop.abort();
     progress.stop();
     await Promise.all([engine.close(), direct.close()]);
     await coordinator.close();
   }
-  return { topicId, counts: load.counts, faultCount: faults.putsBefore + faults.putsAfter + faults.gets };
+  return { topicId, counts: load.counts, faultCount: faultCount() };
 }
 
 async function main(): Promise<number> {

@@ -38,7 +38,8 @@ const client = ({ address, client }: TrafficArguments): kafkajs.Kafka =>
   new Kafka({
     clientId: client,
     brokers: [address],
-    logLevel: logLevel.NOTHING,
+    // Goes to stderr, which is shown when the program fails.
+    logLevel: logLevel.WARN,
     retry: { retries: 60, initialRetryTime: 100, maxRetryTime: 500 },
   });
 

@@ -102,7 +102,7 @@ async function work(cluster: Cluster): Promise<boolean> {
   const killUntilMs = performance.now() + Number(values.minutes) * 60_000;
   let finished = false;
   const isExercised = (): boolean => kills.broker > 0 && kills.consumers > 0;
-  while (!(finished && isExercised()) && performance.now() < killUntilMs) {
+  while (!isExercised() || (!finished && performance.now() < killUntilMs)) {
     await pause(randomInt(random, 500, 2_500));
     await killSomebody(cluster, nextNumber);
     finished = await isFinished(cluster, filled);

@@ -91,9 +91,18 @@ async function produce(traffic: TrafficArguments, pace: Pace): Promise<number> {
 }
 
 async function consume(traffic: TrafficArguments, verifier: Verifier, pace: Pace, isFirst: boolean): Promise<void> {
-  const consumer = client(traffic).consumer({ groupId: traffic.group, sessionTimeout: 30_000, heartbeatInterval: 500 });
+  const consumer = client(traffic).consumer({
+    groupId: traffic.group,
+    // It sends no heartbeat while it parses an answer, which on a busy machine is a matter of seconds for each MiB; a member
+    // that was missed for so long joins anew and reads again what it could not commit.
+    sessionTimeout: 120_000,
+    maxBytes: 1 << 20,
+    heartbeatInterval: 500,
+  });
   await consumer.connect();
   await consumer.subscribe({ topics: traffic.topics.map(({ name }) => name), fromBeginning: true });
+  // Shown when the program fails: who joins anew in the middle reads again what was not committed.
+  consumer.on('consumer.group_join', () => process.stderr.write(`joined after ${verifier.records} records\n`));
   if (isFirst) await pace.ready();
   const startedPast = pace.isPastMarks;
   const isDone = (): boolean => verifier.records === verifier.total || pace.isPastMarks !== startedPast;

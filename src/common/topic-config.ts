@@ -45,7 +45,7 @@ const honoured: readonly ConfigRow[] = [
     'int',
     '-1',
     gzipLevel,
-    'The level under compression.type=gzip; above 6, records of more than 4 MiB get 6.',
+    'The level under compression.type=gzip; records of more than 1 MiB get 7 at most.',
     'compression.gzip.level',
   ],
   [

@@ -15,8 +15,12 @@ const ZSTD_LEVEL = 3;
 
 const MiB = 1024 * 1024;
 
-/** The highest level for so many plain bytes: beyond it a batch would take seconds, and its worker count as stuck. */
-const HIGHEST_GZIP: readonly LevelLimit[] = [{ aboveBytes: 4 * MiB, level: 6 }];
+/**
+ * The highest level for so many plain bytes: beyond it a batch would take seconds, and its worker count as stuck. Where
+ * the bytes are chosen for it (two letters in random order), gzip takes 2.3 s for a MiB at level 9 and 0.2 s at 7, zstd
+ * 0.8 s at 15 and 0.1 s at 9.
+ */
+const HIGHEST_GZIP: readonly LevelLimit[] = [{ aboveBytes: MiB, level: 7 }];
 const HIGHEST_ZSTD: readonly LevelLimit[] = [
   { aboveBytes: 4 * MiB, level: 3 },
   { aboveBytes: MiB, level: 9 },

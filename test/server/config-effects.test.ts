@@ -6,7 +6,8 @@ import { ListOffsetsTimestamp } from '../../src/coordinator/diskless-coordinator
 import { fetch } from '../../src/protocol/messages/fetch.ts';
 import { produce } from '../../src/protocol/messages/produce.ts';
 import { ConfigResourceType } from '../../src/server/configs/config-target.ts';
-import { plainBatch } from '../support/record-batches.ts';
+import { sample } from '../record/compression/samples.ts';
+import { buildBatch, plainBatch } from '../support/record-batches.ts';
 import { ServerFixture, type ServerFixtureOptions } from './server-fixture.ts';
 import { setConfigs } from './set-configs.ts';
 import type { WireClient } from './wire-client.ts';
@@ -61,17 +62,37 @@ it('message.timestamp.type and its limits', async () => {
   expect(appended.logAppendTimeMs).toBeGreaterThan(old.maxTimestamp);
 });
 
+/** The batch that holds an offset, alone or with those after it. */
+async function stored(client: WireClient, fetchOffset: bigint): Promise<Buffer> {
+  const { responses } = await client.call(fetch, 4, {
+    maxWaitMs: 10_000,
+    minBytes: 1,
+    topics: [{ topic: 't', partitions: [{ partition: 0, fetchOffset, partitionMaxBytes: 1_000_000 }] }],
+  });
+  return Buffer.from(responses[0]!.partitions[0]!.records!);
+}
+
 it('compression.type', async () => {
   const { client } = await open();
   await set(client, 'compression.type', 'gzip');
   await send(client, plainBatch(50, 100));
-  const { responses } = await client.call(fetch, 4, {
-    maxWaitMs: 10_000,
-    minBytes: 1,
-    topics: [{ topic: 't', partitions: [{ partition: 0, fetchOffset: 0n, partitionMaxBytes: 1_000_000 }] }],
-  });
-  const batch = Buffer.from(responses[0]!.partitions[0]!.records!);
-  expect(batch.readInt16BE(21) & CODEC_BITS).toBe(GZIP);
+  expect((await stored(client, 0n)).readInt16BE(21) & CODEC_BITS).toBe(GZIP);
+});
+
+it.for([
+  ['gzip', '1', '9'],
+  ['zstd', '-50', '19'],
+] as const)('compression.%s.level', async ([codec, low, high]) => {
+  const { client } = await open();
+  await set(client, 'compression.type', codec);
+  const batch = buildBatch({ records: [{ value: sample('json', 20_000, 1) }] });
+  const sizes: number[] = [];
+  for (const level of [low, high]) {
+    await set(client, `compression.${codec}.level`, level);
+    const { baseOffset } = await send(client, batch);
+    sizes.push((await stored(client, baseOffset)).length);
+  }
+  expect(sizes[1]).toBeLessThan(sizes[0]! * 0.95);
 });
 
 it('retention.ms, without waiting for the next check', async () => {

@@ -1,10 +1,10 @@
 /**
- * Run by chaos.test.ts as a process of its own, and killed at any moment: an engine over a shared database and a shared
+ * Run by ../chaos.test.ts as a process of its own, and killed at any moment: an engine over a shared database and a shared
  * folder, which does what it is told by messages. Its background jobs run as fast as they can.
  */
-import { LocalDirectoryObjectStorage, openEngine, type TopicIdPartition } from '../../src/index.ts';
-import { openPostgresCoordinator } from '../../src/postgres.ts';
-import { readRecords } from '../support/read-records.ts';
+import { LocalDirectoryObjectStorage, openEngine, type TopicIdPartition } from '../../../src/index.ts';
+import { openPostgresCoordinator } from '../../../src/postgres.ts';
+import { readRecords } from '../../support/read-records.ts';
 
 /** Objects that nothing refers to, and those that no commit knows, live this long. */
 export const GRACE_MS = 3_000;

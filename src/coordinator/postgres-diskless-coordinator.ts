@@ -28,6 +28,7 @@ import {
   type ListOffsetsRequest,
 } from './diskless-coordinator.ts';
 import type { CommittedOffset, StoredGroup } from './group-store.ts';
+import { inPortions } from './in-portions.ts';
 import { ChangeFeed, type ForeignChange } from './postgres/change-feed.ts';
 import { abandonAnswer, commitAnswer, commitQuery, highWatermarks } from './postgres/commit.ts';
 import { CommitPlan } from './postgres/commit-plan.ts';
@@ -260,11 +261,15 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
 
   async listOffsets(requests: readonly ListOffsetsRequest[]) {
     this.#open();
-    return listOffsets(this.#connections, requests);
+    return inPortions(requests, (some) => listOffsets(this.#connections, some));
   }
 
   async deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]> {
     this.#open();
+    return inPortions(requests, (some) => this.#deleteRecords(some));
+  }
+
+  async #deleteRecords(requests: readonly DeleteRecordsRequest[]): Promise<DeleteRecordsResult[]> {
     const query = {
       name: 'delete_records',
       text: 'SELECT * FROM delete_records($1, $2, $3, $4)',
@@ -320,7 +325,9 @@ class PostgresDisklessCoordinator implements DisklessCoordinator {
   }
   async describeProducers(partitions: readonly TopicIdPartition[]) {
     this.#open();
-    return describeProducers(this.#connections, partitions, this.#nowMs(), this.#expirationMs());
+    return inPortions(partitions, (some) =>
+      describeProducers(this.#connections, some, this.#nowMs(), this.#expirationMs()),
+    );
   }
 
   async createTopics(requests: readonly CreateTopicRequest[]) {

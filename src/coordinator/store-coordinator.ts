@@ -20,6 +20,7 @@ import {
   type ListOffsetsRequest,
 } from './diskless-coordinator.ts';
 import type { CommittedOffset, StoredGroup } from './group-store.ts';
+import { inPortions } from './in-portions.ts';
 import type { SharePartitionKey, ShareStateWrite } from './share-state-store.ts';
 import { validateTombstoneAge } from './tombstones.ts';
 import { validateConfigs } from './topic-rules.ts';
@@ -93,10 +94,10 @@ export class StoreCoordinator implements DisklessCoordinator {
     return this.#call('findBatches', request);
   }
   listOffsets(requests: readonly ListOffsetsRequest[]) {
-    return this.#call('listOffsets', requests);
+    return inPortions(requests, (some) => this.#call('listOffsets', some));
   }
   deleteRecords(requests: readonly DeleteRecordsRequest[]) {
-    return this.#call('deleteRecords', requests);
+    return inPortions(requests, (some) => this.#call('deleteRecords', some));
   }
   enforceRetention(request: EnforceRetentionRequest) {
     return this.#call('enforceRetention', request);
@@ -118,7 +119,7 @@ export class StoreCoordinator implements DisklessCoordinator {
     return this.#call('logSizes', topicIds);
   }
   describeProducers(partitions: readonly TopicIdPartition[]) {
-    return this.#call('describeProducers', partitions);
+    return inPortions(partitions, (some) => this.#call('describeProducers', some));
   }
   async createTopics(requests: readonly CreateTopicRequest[]) {
     for (const { configs } of requests) validateConfigs(configs);

@@ -577,6 +577,23 @@ export function testDisklessCoordinator(harness: CoordinatorHarness): void {
         expect(unknown).toMatchObject({ error: Errors.UNKNOWN_TOPIC_OR_PARTITION, offset: -1n });
       });
 
+      it('answers tens of thousands of partitions in one call, each by itself', async () => {
+        const [b] = (await topic(coordinator, 24_000)) as [TopicIdPartition];
+        const partitions = Array.from({ length: 25_000 }, (_, partition) => ({ ...b, partition }));
+        await coordinator.commitFile(file([batch(partitions[11_111]!, 2, by(1n, 0, 0))]));
+        const deletions = partitions.map((topicIdPartition) => ({ topicIdPartition, beforeOffset: 1n }));
+        const deleted = await coordinator.deleteRecords(deletions);
+        const starts = await coordinator.listOffsets(
+          partitions.map((topicIdPartition) => ({ topicIdPartition, timestamp: ListOffsetsTimestamp.earliest })),
+        );
+        const producers = await coordinator.describeProducers(partitions);
+        expect([deleted.length, starts.length, producers.length]).toEqual([25_000, 25_000, 25_000]);
+        expect(deleted.findIndex(({ error }) => error === Errors.NONE)).toBe(11_111);
+        expect(starts.findIndex(({ offset }) => offset === 1n)).toBe(11_111);
+        expect(starts.findIndex(({ error }) => error !== Errors.NONE)).toBe(24_000);
+        expect(producers.findIndex((one) => one.length > 0)).toBe(11_111);
+      });
+
       it('tells of a max timestamp that a deleted record has', async () => {
         await commitOne(a, 10, { maxTimestamp: 70n, offsetOfMaxTimestampDelta: 3 });
         await commitOne(a, 10, { maxTimestamp: 60n, offsetOfMaxTimestampDelta: 2 });

@@ -7,7 +7,9 @@ const requests = Number(process.env.SHOAL_CHURN_REQUESTS ?? 100_000);
 it(`keeps sockets, memory and handles flat over ${requests} requests with a tenth failing`, {
   timeout: 3_600_000,
 }, async () => {
-  const result = await churn(requests, Date.now() % 2 ** 32);
+  const seed = Date.now() % 2 ** 32;
+  console.log(`seed ${seed}`);
+  const result = await churn(requests, seed);
   console.log(JSON.stringify(result));
   const { faults, faultKinds, failed, mostSockets, rssBytes, handles } = result;
   expect(faults).toBeGreaterThan(requests / 20);

@@ -33,14 +33,14 @@ const tell = (command: BlockedHostCommand): Promise<BlockedHostReport> => {
 const topicData = (index: number) => [{ name: 't', partitionData: [{ index, records: [BATCH] }] }];
 const aProduce = (index: number) => ({ acks: -1, timeoutMs: 60_000, topicData: topicData(index) });
 
-/** Reports until nothing moves any more. */
+/** Reports until producers are held back and nothing moves any more. */
 async function settled(clients: readonly WireClient[]): Promise<BlockedHostReport> {
   const unsent = () => clients.reduce((sum, { socket }) => sum + socket.writableLength, 0);
   for (let before = -1; ; ) {
     await pause(250);
     const report = await tell('report');
     const now = report.requestBytes + report.bufferedBytes + unsent();
-    if (now === before) return report;
+    if (now === before && report.connectionsHeldBack > 0) return report;
     before = now;
   }
 }

@@ -1,28 +1,36 @@
 /** `npm run bench -- [NAME ...] [--json FILE] [--rounds N] [--smoke]`: runs the benches of this folder and prints their rows. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import buildStale from '../test/support/build-stale.ts';
 import { parseOptions } from '../test/support/parse-options.ts';
 import { type BenchContext, type BenchRow, benchContext } from './harness.ts';
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
-const machinery = new Set(['main', 'harness']);
-const names = readdirSync(folder)
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => file.slice(0, -'.ts'.length))
-  .filter((name) => !machinery.has(name))
-  .sort();
+/** Each is a file of this folder. */
+const BENCHES: Readonly<Record<string, string>> = {
+  coordinator: 'commits, lookups and deletions in SQLite and PostgreSQL, against bare inserts',
+  'end-to-end': 'append and fetch through an engine, in process and over TCP',
+  'fetch-planner': 'time of the planner, and what its ranged GETs cost, against simpler plans',
+  'fetch-sessions': 'a fetch of 50,000 idle partitions, in a session and in full',
+  host: 'the broker host beside Apache Kafka (needs a JDK and Maven; five minutes)',
+  'object-storage': 'CPU time of S3 requests, against the AWS SDK',
+  'record-kernel': 'CRC-32C, validation, compression and worker threads, against npm libraries',
+  share: 'queues: acquire and acknowledge, many share partitions, many locks',
+};
+const names = Object.keys(BENCHES);
 
 const help = `Usage: npm run bench -- [NAME ...] [--json FILE] [--rounds N] [--smoke]
 
 Measures Shoal against named baselines. A ratio is the median of rounds in which
 both sides take turns on the same input; above 1 means better than the baseline.
+Behind it, the first and the third quartile. Without a NAME all of these run:
 
-  NAME         one of: ${names.join(', ')} (default: all)
+${names.map((name) => `  ${name.padEnd(15)} ${BENCHES[name]}`).join('\n')}
+
   --json FILE  also write the rows as a JSON array, after each bench
   --rounds N   that many rounds instead of each bench's own number
   --smoke      small inputs and few rounds, as the test run does; figures mean little
+
+  npm run bench -- record-kernel coordinator --json bench-rows.json
 `;
 
 async function main(): Promise<number> {

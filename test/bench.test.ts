@@ -43,10 +43,18 @@ describe('benches', () => {
     expect(new Set(ids).size, 'rows are identified by name and baseline').toBe(ids.length);
   });
 
-  it('refuses a name that no bench has', () => {
+  it('says in --help what each is about, and lists them when a name is wrong', () => {
+    const { stdout } = runBench('--help');
+    for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} +\\w`, 'm'));
     const run = runBench('no-such-bench');
     expect(run.status).toBe(2);
-    expect(run.stderr).toContain('no bench is called no-such-bench');
+    expect(run.stderr).toBe(`no bench is called no-such-bench; there are: ${names.sort().join(', ')}\n`);
+  });
+
+  it('says before it measures that it cannot write the rows', () => {
+    const run = runBench('record-kernel', '--json', join(folder, 'missing', 'rows.json'));
+    expect([run.status, run.stderr]).toEqual([2, expect.stringContaining('--json: cannot write')]);
+    expect(run.stdout).toBe('');
   });
 
   it('names an option that there is not', () => {

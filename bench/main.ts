@@ -1,6 +1,7 @@
 /** `npm run bench -- [NAME ...] [--json FILE] [--rounds N] [--smoke]`: runs the benches of this folder and prints their rows. */
-import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import buildStale from '../test/support/build-stale.ts';
 import { parseOptions } from '../test/support/parse-options.ts';
 import { type BenchContext, type BenchRow, benchContext } from './harness.ts';
@@ -32,6 +33,17 @@ ${names.map((name) => `  ${name.padEnd(15)} ${BENCHES[name]}`).join('\n')}
 
   npm run bench -- record-kernel coordinator --json bench-rows.json
 `;
+
+/** All that benches put on disk lies in one folder, a gigabyte of it at times, which goes with the run: by Ctrl-C too. */
+function keepTemporaryFiles(): void {
+  const folder = mkdtempSync(join(tmpdir(), 'shoal-bench-run-'));
+  // PostgreSQL runs as another user where this is root.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+}
 
 async function main(): Promise<number> {
   const { values, positionals } = parseOptions({
@@ -68,6 +80,7 @@ async function main(): Promise<number> {
     return 2;
   }
   buildStale();
+  keepTemporaryFiles();
   const context = benchContext({ smoke: values.smoke, rounds });
   process.stdout.write(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
   for (const name of positionals.length > 0 ? positionals : names) {

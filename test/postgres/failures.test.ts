@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import {
@@ -205,6 +206,27 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await producers;
     expect(interrupted).toBeGreaterThan(0);
     await expectDense(coordinator, a, results);
+  });
+
+  it('hands no connection on that the server has just ended', async () => {
+    const coordinator = await open({ maxConnections: 1 });
+    const [a] = (await topic(coordinator)) as [TopicIdPartition];
+    const locker = new pg.Client({ connectionString: server().url });
+    await locker.connect();
+    for (let round = 0; round < 5; round += 1) {
+      await locker.query('BEGIN');
+      await locker.query(`LOCK TABLE "${schema}".logs`);
+      const deletion = coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 0n }]);
+      const ended = expect(deletion).rejects.toMatchObject({ kind: 'unavailable' });
+      const next = findFrom(coordinator, a, 0n);
+      const waiting = `SELECT pid FROM pg_stat_activity WHERE query LIKE '%delete_records%' AND wait_event_type = 'Lock'`;
+      await expect.poll(() => server().query(waiting), { timeout: 10_000 }).toHaveLength(1);
+      await server().query(`SELECT pg_terminate_backend(pid) FROM (${waiting}) blocked`);
+      await ended;
+      await locker.query('ROLLBACK');
+      expect((await next).error).toBe(0);
+    }
+    await locker.end();
   });
 
   it('leaves a database alone that has no schema yet, or an older one, where it may not migrate', async () => {

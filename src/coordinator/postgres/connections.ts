@@ -94,6 +94,15 @@ function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** The server ends the connection with these: it shuts down, somebody had it ended, or it was idle for too long. */
+const LAST_WORDS = /^(57P|08|25P03)/;
+
+/** Whether the connection can be used again: after a deadline or a broken line its state is unknown. */
+function leavesUsable(error: unknown): boolean {
+  const state = sqlState(error);
+  return error instanceof CoordinatorError || (state !== undefined && !LAST_WORDS.test(state));
+}
+
 /** What went wrong, in the coordinator's terms. Messages name no password. */
 export function toCoordinatorError(error: unknown): CoordinatorError {
   if (error instanceof CoordinatorError) return error;
@@ -185,7 +194,7 @@ export class Connections {
         await client.query('COMMIT');
         return result;
       } catch (error) {
-        if (sqlState(error) !== undefined || error instanceof CoordinatorError) await client.query('ROLLBACK');
+        if (leavesUsable(error)) await client.query('ROLLBACK');
         throw error;
       }
     };
@@ -222,8 +231,7 @@ export class Connections {
       broken = false;
       return result;
     } catch (error) {
-      // After a plain SQL error the connection is good; after a deadline or a broken line its state is unknown.
-      broken = sqlState(error) === undefined && !(error instanceof CoordinatorError);
+      broken = !leavesUsable(error);
       throw error;
     } finally {
       client.release(broken);

@@ -1,5 +1,6 @@
 /** `shoal dump FILE`: every record batch of a file with its header and what the record kernel says about it. */
 import type { RecordBatchReport } from '../kernel.ts';
+import { CODECS } from '../record/validation.ts';
 import { type Command, UsageError } from './command.ts';
 import { describeFlags, parseCommandLine } from './flags.ts';
 import { print } from './output.ts';
@@ -117,7 +118,6 @@ const FIELD_ENDS: Readonly<Record<string, number>> = {
 
 const isThere = (field: string, sizeBytes: number): boolean => (FIELD_ENDS[field] ?? 0) <= sizeBytes;
 
-const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 const ATTRIBUTE_BITS = [
   [16, 'transactional'],
   [32, 'control'],

@@ -5,7 +5,7 @@
  * Pure. CRC and decompression are handed in, so that none of it is the kernel's.
  */
 import { type ErrorCode, type ErrorName, Errors } from '../common/errors.ts';
-import type { CompressionCodec, ValidationOptions } from './validation.ts';
+import { CODECS, type CompressionCodec, type ValidationOptions } from './validation.ts';
 
 export interface RecordBatchHeader {
   readonly baseOffset: bigint;
@@ -169,8 +169,6 @@ export interface OracleVerdict {
   /** Offset deltas are not 0, 1, 2, …, so the batch must be rebuilt. */
   readonly renumber: boolean;
 }
-
-const CODECS: readonly CompressionCodec[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd'];
 
 function refuse(
   error: ErrorName,

@@ -1,11 +1,10 @@
 /** Assigning offsets to a run of stored batches, and finding a timestamp in one. Runs in whichever thread calls it. */
 import { Errors } from '../common/errors.ts';
-import { CODECS } from './batch-validator.ts';
 import { decompressionFault } from './compression/decompress.ts';
 import { decompressionLimits } from './compression/decompression-limits.ts';
 import * as layout from './kernel-layout.ts';
 import type { RecordKernel } from './record-kernel.ts';
-import type { AssignedRun, AssignOffsetsOptions } from './validation.ts';
+import { type AssignedRun, type AssignOffsetsOptions, CODECS } from './validation.ts';
 import { verdictOf } from './verdict.ts';
 
 /** Verifies the run at `address`, then rewrites its good prefix in place. Idempotent. */

@@ -7,8 +7,10 @@
  */
 import type { ErrorCode } from '../common/errors.ts';
 
-/** Attributes bits 0–2. */
-export type CompressionCodec = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd';
+/** Attributes bits 0–2, by value. */
+export const CODECS = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+
+export type CompressionCodec = (typeof CODECS)[number];
 
 /** Kafka's `compression.type`: `producer` keeps what came. */
 export type CompressionType = 'producer' | 'uncompressed' | Exclude<CompressionCodec, 'none'>;

@@ -1,7 +1,7 @@
 /**
  * What crosses between the main thread and a record worker. Batches never do: they stay where they are and are addressed.
  */
-import type { BatchVerdict } from '../record/batch-validator.ts';
+import type { BatchVerdict } from '../record/batch-verdict.ts';
 import type { KernelMemory } from '../record/record-kernel.ts';
 import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';
 import type { FoundTimestamp } from '../record/run-rewriter.ts';

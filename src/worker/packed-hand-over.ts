@@ -8,7 +8,7 @@
  */
 import { unreachable } from '../common/assert.ts';
 import { Errors } from '../common/errors.ts';
-import { type BatchVerdict, soundVerdict } from '../record/batch-validator.ts';
+import { type BatchVerdict, soundVerdict } from '../record/batch-verdict.ts';
 import type { RecordTask, RecordTaskResult } from './messages.ts';
 
 /** What a task is to do, without where its bytes lie. */

@@ -10,7 +10,7 @@ import { ApiError, Errors } from '../common/errors.ts';
 import { once } from '../common/lifecycle.ts';
 import { type Logger, silentLogger } from '../common/logger.ts';
 import { systemTime, type Time } from '../common/time.ts';
-import { type BatchVerdict, refuse } from '../record/batch-validator.ts';
+import { type BatchVerdict, refuse } from '../record/batch-verdict.ts';
 import { ATTRIBUTES, RECORD_COUNT, RECORDS } from '../record/kernel-layout.ts';
 import { createKernelMemory, kernelModule, RecordKernel } from '../record/record-kernel.ts';
 import type { ReadRecords, ReadRecordsOptions } from '../record/record-reader.ts';

@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util';
 import { Errors, errorName } from '../../src/common/errors.ts';
 import { type Random, randomInt, seededRandom } from '../../src/common/random.ts';
-import type { BatchVerdict } from '../../src/record/batch-validator.ts';
+import type { BatchVerdict } from '../../src/record/batch-verdict.ts';
 import { type OracleParts, parseHeader, validateRecordBatch } from '../../src/record/record-batch.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import { randomBatch, randomOptions } from '../support/random-batches.ts';

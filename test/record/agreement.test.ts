@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
 import { seededRandom } from '../../src/common/random.ts';
-import { type BatchVerdict, CODECS } from '../../src/record/batch-validator.ts';
+import type { BatchVerdict } from '../../src/record/batch-verdict.ts';
 import {
   type OracleParts,
   type OracleVerdict,
@@ -12,7 +12,7 @@ import {
   parseRecords,
   validateRecordBatch,
 } from '../../src/record/record-batch.ts';
-import type { ValidationOptions } from '../../src/record/validation.ts';
+import { CODECS, type ValidationOptions } from '../../src/record/validation.ts';
 import { randomBatch, randomOptions } from '../support/random-batches.ts';
 import { KAFKA_DEFAULTS, oracleParts, TestKernel } from '../support/test-kernel.ts';
 

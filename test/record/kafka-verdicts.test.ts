@@ -1,7 +1,7 @@
 /** The kernel's verdicts against those of a real broker, Apache Kafka 4.4, over the same bytes and configs. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Errors } from '../../src/common/errors.ts';
-import type { BatchVerdict } from '../../src/record/batch-validator.ts';
+import type { BatchVerdict } from '../../src/record/batch-verdict.ts';
 import { type OracleParts, validateRecordBatch } from '../../src/record/record-batch.ts';
 import { type KafkaVerdict, readVerdicts } from '../fixtures/kafka-verdicts/verdicts.ts';
 import { oracleParts, TestKernel } from '../support/test-kernel.ts';

@@ -1,7 +1,7 @@
 /** Hand-overs come out of the other thread's clone as they went in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refuse, soundVerdict } from '../../src/record/batch-validator.ts';
+import { refuse, soundVerdict } from '../../src/record/batch-verdict.ts';
 import { RECORDS } from '../../src/record/kernel-layout.ts';
 import type { ValidationOptions } from '../../src/record/validation.ts';
 import type { RecordTask, RecordTaskResult } from '../../src/worker/messages.ts';

@@ -35,7 +35,7 @@ ${names.map((name) => `  ${name.padEnd(15)} ${BENCHES[name]}`).join('\n')}
 `;
 
 /** All that benches put on disk lies in one folder, a gigabyte of it at times, which goes with the run: by Ctrl-C too. */
-function keepTemporaryFiles(): void {
+function ownTemporaryFolder(): void {
   const folder = mkdtempSync(join(tmpdir(), 'shoal-bench-run-'));
   // PostgreSQL runs as another user where this is root.
   chmodSync(folder, 0o711);
@@ -80,7 +80,7 @@ async function main(): Promise<number> {
     return 2;
   }
   buildStale();
-  keepTemporaryFiles();
+  ownTemporaryFolder();
   const context = benchContext({ smoke: values.smoke, rounds });
   process.stdout.write(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown CPU'}\n`);
   for (const name of positionals.length > 0 ? positionals : names) {

@@ -27,8 +27,8 @@ const { server } = usePostgres();
 const SECONDS = Number(process.env.SHOAL_CHAOS_SECONDS ?? 10);
 const BROKERS = 3;
 const PRODUCERS = 4;
-const WRITTEN_WITHIN_MS = 60_000;
-const FOLLOWED_WITHIN_MS = 30_000;
+const WRITTEN_WITHIN_MS = 150_000;
+const FOLLOWED_WITHIN_MS = 150_000;
 
 describe.skipIf(process.env.SHOAL_POSTGRES_URL)('chaos', () => {
   const seed = Number(process.env.SHOAL_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -42,13 +42,13 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('chaos', () => {
     // Two of them have the same node id, which nobody is kept from.
     for (let i = 0; i < BROKERS; i += 1) brokers.push(new Broker(i % 2, folder, await TcpProxy.listen(server().port)));
     await Promise.all(brokers.map((broker) => broker.start()));
-  }, 60_000);
+  });
   afterAll(async () => {
     await Promise.all(brokers.map((broker) => broker.end()));
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('loses, doubles and invents nothing', { timeout: SECONDS * 1_000 + 240_000 }, async () => {
+  it('loses, doubles and invents nothing', { timeout: SECONDS * 1_000 + 600_000 }, async () => {
     const stage = new Stage(brokers, server());
     const random = own(0);
     const forever = { 'retention.ms': '-1' };

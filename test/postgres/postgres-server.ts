@@ -88,7 +88,7 @@ export class PostgresServer {
         this.#port = port;
         return;
       } catch (error) {
-        if (attempt === 300) throw error;
+        if (attempt === 1_200) throw error;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     }

@@ -93,7 +93,7 @@ export async function verifyObjects(stage: Stage, folder: string): Promise<void>
       const files = await coordinator.describeFiles(keys);
       return keys.filter((_, i) => files[i]?.state !== 'uploaded');
     };
-    await expect.poll(unneeded, { timeout: 60_000, interval: 500 }).toEqual([]);
+    await expect.poll(unneeded, { timeout: 150_000, interval: 500 }).toEqual([]);
     const { problems } = await new Examiner(coordinator, storage).run();
     for (const problem of [...problems, ...(await checkPostgresDatabase(stage.server.url))]) stage.fault(problem);
   } finally {

@@ -328,7 +328,8 @@ describe('a multipart upload', () => {
   const MiB = 1024 * 1024;
   const parts = { thresholdBytes: MiB, partBytes: 5 * MiB, concurrency: 2 };
   const large = new Uint8Array(6 * MiB).map((_, index) => (index >> 8) & 255);
-  beforeEach(() => open({ ...QUICK, multipart: parts }));
+  // Nothing stalls here, and the abort of an upload is tried once.
+  beforeEach(() => open({ ...QUICK, deadlines: {}, multipart: parts }));
 
   it('survives faults of every request', async () => {
     for (const position of [0, 1, 2, 3]) {

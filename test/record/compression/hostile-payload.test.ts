@@ -107,20 +107,32 @@ describe('gzip', () => {
     expect(decode('gzip', second)).toBe('TRUNCATED');
   });
 
+  const gunzip = (bytes: Uint8Array): Buffer | undefined => {
+    try {
+      return zlib.gunzipSync(bytes, { maxOutputLength: 4 * MEBIBYTE });
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** What a damage leaves behind the last member, and is no sound header, zlib refuses and Kafka ignores. */
+  const isWholeUpToSomewhere = (bytes: Uint8Array, plain: Uint8Array): boolean =>
+    bytes.some((_, end) => gunzip(bytes.subarray(0, end))?.equals(plain));
+
+  const checkAgreement = (bytes: Uint8Array): void => {
+    const expected = gunzip(bytes);
+    const decoded = decode('gzip', bytes, 4 * MEBIBYTE);
+    if (expected !== undefined) expectPlain(decoded, expected);
+    else if (typeof decoded !== 'string') expect(isWholeUpToSomewhere(bytes, decoded)).toBe(true);
+  };
+
   it('agrees with zlib about every damaged stream', () => {
     fc.assert(
-      fc.property(damaged('gzip'), ({ bytes }) => {
-        let expected: Buffer | undefined;
-        try {
-          expected = zlib.gunzipSync(bytes, { maxOutputLength: 4 * MEBIBYTE });
-        } catch {
-          expected = undefined;
-        }
-        const decoded = decode('gzip', bytes, 4 * MEBIBYTE);
-        if (expected === undefined) expect(typeof decoded).toBe('string');
-        else expectPlain(decoded, expected);
-      }),
-      { numRuns: 500 },
+      fc.property(damaged('gzip'), ({ bytes }) => checkAgreement(bytes)),
+      {
+        numRuns: 500,
+        examples: [[{ bytes: Buffer.concat([zlib.gzipSync(''), Buffer.of(1)]), label: 'a byte too many' }]],
+      },
     );
   });
 });

@@ -2,7 +2,9 @@
  * Something that fails again and again, told in few lines of log: one when it begins, one with a count now and then while
  * it lasts, one when it is over. Keeps the reason for whoever is asked whether all is well. Main thread; holds no timer.
  */
+
 import type { Logger } from './logger.ts';
+import { messageOf } from './message-of.ts';
 import type { Time } from './time.ts';
 
 /** What is down fails each attempt: one line in this time says it. */
@@ -56,8 +58,4 @@ export class Outage {
     if (this.#isLogged) this.#options.logger.info({}, `${this.#options.what} works again`);
     this.#isLogged = false;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,9 +7,11 @@
  * never enters the local view. Nothing of a failure is kept, except that an object found missing is not asked for again
  * for a moment. Main thread; owned by the fetch service.
  */
+
 import { type ErrorCode, Errors } from '../common/errors.ts';
 import { type Deferred, deferred } from '../common/lifecycle.ts';
 import type { Logger } from '../common/logger.ts';
+import { messageOf } from '../common/message-of.ts';
 import type { Time } from '../common/time.ts';
 import { partitionKey, type TopicIdPartition } from '../common/topic-id-partition.ts';
 import type { BatchCoordinate } from '../coordinator/diskless-coordinator.ts';
@@ -228,7 +230,7 @@ export class CoordinateReader {
       this.#noteGone(objectKey);
       return gone(objectKey);
     }
-    const message = `${size} bytes of ${objectKey} at ${position}: ${error instanceof Error ? error.message : error}`;
+    const message = `${size} bytes of ${objectKey} at ${position}: ${messageOf(error)}`;
     const reason = error instanceof OutOfFetchMemory ? { reason: 'no-memory' as const } : {};
     return { error: Errors.KAFKA_STORAGE_ERROR, message, runs: [], ...reason };
   }

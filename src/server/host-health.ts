@@ -4,6 +4,7 @@
  *
  * Ready asks the coordinator and the storage, at most once in `REUSE_MS` however often it is asked itself.
  */
+import { messageOf } from '../common/message-of.ts';
 import type { Time } from '../common/time.ts';
 import type { DisklessCoordinator } from '../coordinator/diskless-coordinator.ts';
 import type { DisklessEngine } from '../engine/diskless-engine.ts';
@@ -82,7 +83,7 @@ export class HostHealth {
       await Promise.race([ask(deadline.signal), late]);
       return [name, undefined];
     } catch (error) {
-      return [name, error instanceof Error ? error.message : String(error)];
+      return [name, messageOf(error)];
     } finally {
       timer.cancel();
     }

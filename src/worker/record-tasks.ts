@@ -1,5 +1,7 @@
 /** Runs one task on a kernel, the same way inline and in a worker. */
+
 import { unreachable } from '../common/assert.ts';
+import { messageOf } from '../common/message-of.ts';
 import { validateBatch } from '../record/batch-validator.ts';
 import type { RecordKernel } from '../record/record-kernel.ts';
 import { readRecords } from '../record/record-reader.ts';
@@ -11,7 +13,7 @@ export function runTask(kernel: RecordKernel, task: RecordTask): RecordTaskResul
   try {
     return dispatch(kernel, task);
   } catch (error) {
-    return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
+    return { kind: 'failed', message: messageOf(error) };
   }
 }
 

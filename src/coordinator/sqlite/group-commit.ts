@@ -6,6 +6,7 @@
  * to a quarter of the time. So all run without first, and only when one has thrown, the transaction is rolled back and
  * they run again, under savepoints. The second run meets the same database and the same clock as the first.
  */
+import { messageOf } from '../../common/message-of.ts';
 import {
   ChangeCollector,
   type CoordinatorStore,
@@ -31,7 +32,7 @@ const SQLITE_FULL = 13;
 /** What an error of the store means to the caller. */
 function toCoordinatorError(error: unknown): CoordinatorError {
   if (error instanceof CoordinatorError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (sqliteResultCode(error) === SQLITE_FULL) {
     return new CoordinatorError('no-space', `the coordinator's disk is full (${message}); make room`);
   }

@@ -1,11 +1,10 @@
 /** Who is told of a change when its maker dies or loses the answer, and what a broker does that has not been told. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import type { CoordinatorChange, DisklessCoordinator } from '../../src/coordinator/diskless-coordinator.ts';
-import { openPostgresCoordinator, type PostgresCoordinatorOptions } from '../../src/postgres.ts';
 import { batch, file, retainAll, topic } from '../coordinator/fixture.ts';
-import { newSchema, usePostgres } from './postgres-harness.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { useBrokers } from './brokers-fixture.ts';
+import { usePostgres } from './postgres-harness.ts';
 
 const { server } = usePostgres();
 
@@ -36,34 +35,16 @@ class Listener {
 }
 
 describe.skipIf(process.env.SHOAL_POSTGRES_URL)('brokers on one PostgreSQL database', () => {
-  let schema: string;
-  let proxy: TcpProxy;
-  const opened: DisklessCoordinator[] = [];
-
-  beforeEach(async () => {
-    schema = newSchema();
-    proxy = await TcpProxy.listen(server().port);
-  });
-  afterEach(async () => {
-    proxy.silent = false;
-    await Promise.all(opened.splice(0).map((coordinator) => coordinator.close()));
-    await proxy.close();
-  });
-
-  async function open(more: Partial<PostgresCoordinatorOptions> = {}): Promise<DisklessCoordinator> {
-    const coordinator = await openPostgresCoordinator({ connectionString: server().url, schema, ...more });
-    opened.push(coordinator);
-    return coordinator;
-  }
-  const openThroughProxy = () =>
-    open({ connectionString: `postgres://postgres@127.0.0.1:${proxy.port}/postgres`, statementTimeoutMs: 2_000 });
+  const brokers = useBrokers(server);
+  const { open } = brokers;
+  const openThroughProxy = () => open({ connectionString: brokers.throughProxy(), statementTimeoutMs: 2_000 });
 
   it('hear of a commit whose answer was lost, its maker too', async () => {
     const [one, two] = [await openThroughProxy(), await open()];
     const [a] = (await topic(one)) as [TopicIdPartition];
     const [maker, other] = [new Listener(one), new Listener(two)];
     const request = file([batch(a, 3)]);
-    proxy.cutOn = { text: request.objectKey, when: 'after' };
+    brokers.proxy.cutOn = { text: request.objectKey, when: 'after' };
     await expect(one.commitFile(request)).rejects.toMatchObject({ kind: 'unavailable' });
     await other.hears(a, 3n);
     await maker.hears(a, 3n);
@@ -75,7 +56,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('brokers on one PostgreSQL datab
     const [a] = (await topic(one)) as [TopicIdPartition];
     const other = new Listener(two);
     one.onChange(() => {
-      proxy.silent = true;
+      brokers.proxy.silent = true;
     });
     await one.commitFile(file([batch(a, 3)]));
     await other.hears(a, 3n);
@@ -90,14 +71,14 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('brokers on one PostgreSQL datab
     const probed = async (probes: number): Promise<void> => {
       await expect.poll(() => maker.probes, { timeout: 20_000 }).toBeGreaterThanOrEqual(probes);
     };
-    proxy.cutOn = { text: 'delete_records', when: 'after' };
+    brokers.proxy.cutOn = { text: 'delete_records', when: 'after' };
     await expect(one.deleteRecords([{ topicIdPartition: a, beforeOffset: 2n }])).rejects.toMatchObject({
       kind: 'unavailable',
     });
     await probed(1);
     await expect.poll(() => other.logStartOffsets.get(partitionKey(a)), { timeout: 20_000 }).toBe(2n);
     const before = other.topics;
-    proxy.cutOn = { text: 'COMMIT', when: 'after' };
+    brokers.proxy.cutOn = { text: 'COMMIT', when: 'after' };
     await expect(topic(one)).rejects.toMatchObject({ kind: 'unavailable' });
     await probed(2);
     await expect.poll(() => other.topics, { timeout: 20_000 }).toBeGreaterThan(before);
@@ -110,10 +91,10 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('brokers on one PostgreSQL datab
     const [a] = (await topic(one, 1, { 'retention.ms': '1000' })) as [TopicIdPartition];
     await one.commitFile(file([batch(a, 3, { maxTimestamp: 0n })]));
     // Written past the coordinator: nobody is told.
-    await server().query(`UPDATE "${schema}".topics SET configs = '{"retention.ms": "-1"}'`);
+    await server().query(`UPDATE "${brokers.schema}".topics SET configs = '{"retention.ms": "-1"}'`);
     expect((await retainAll(two)).coordinatesDeleted).toBe(0);
-    await server().query(`UPDATE "${schema}".topics SET configs = '{}'`);
-    await server().query(`INSERT INTO "${schema}".configs VALUES ('broker', '{"log.retention.ms": "-1"}')`);
+    await server().query(`UPDATE "${brokers.schema}".topics SET configs = '{}'`);
+    await server().query(`INSERT INTO "${brokers.schema}".configs VALUES ('broker', '{"log.retention.ms": "-1"}')`);
     expect((await retainAll(two)).coordinatesDeleted).toBe(0);
   });
 });

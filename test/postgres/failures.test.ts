@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { partitionKey, type TopicIdPartition } from '../../src/common/topic-id-partition.ts';
 import {
   type CommitFileRequest,
@@ -13,11 +13,10 @@ import {
   CoordinatorError,
   type DisklessCoordinator,
 } from '../../src/coordinator/diskless-coordinator.ts';
-import { openPostgresCoordinator, type PostgresCoordinatorOptions } from '../../src/postgres.ts';
 import { batch, by, file, findFrom, newUuid, topic } from '../coordinator/fixture.ts';
+import { useBrokers } from './brokers-fixture.ts';
 import { newSchema, usePostgres } from './postgres-harness.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
 
 const { server } = usePostgres();
 
@@ -47,25 +46,8 @@ async function commitUntilAnswered(coordinator: DisklessCoordinator, request: Co
 }
 
 describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under failures', () => {
-  let schema: string;
-  let proxy: TcpProxy;
-  const opened: DisklessCoordinator[] = [];
-
-  beforeEach(async () => {
-    schema = newSchema();
-    proxy = await TcpProxy.listen(server().port);
-  });
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((coordinator) => coordinator.close()));
-    await proxy.close();
-  });
-
-  async function open(more: Partial<PostgresCoordinatorOptions> = {}): Promise<DisklessCoordinator> {
-    const coordinator = await openPostgresCoordinator({ connectionString: server().url, schema, ...more });
-    opened.push(coordinator);
-    return coordinator;
-  }
-  const throughProxy = () => `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  const brokers = useBrokers(server);
+  const { open, throughProxy } = brokers;
 
   /** Offsets dense from 0 to the end, each acknowledged batch where it was acknowledged. */
   async function expectDense(coordinator: DisklessCoordinator, of: TopicIdPartition, results: CommitFileResult[]) {
@@ -145,11 +127,11 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     const results = [];
     for (const when of ['after', 'before'] as const) {
       const request = file([batch(a, 1, by(5n, 0, results.length))]);
-      proxy.cutOn = { text: request.objectKey, when };
+      brokers.proxy.cutOn = { text: request.objectKey, when };
       results.push(await commitUntilAnswered(coordinator, request));
       expect(results.at(-1)!.unavailable).toBeGreaterThan(0);
     }
-    expect(proxy.cuts).toBe(2);
+    expect(brokers.proxy.cuts).toBe(2);
     expect(results.map(({ batches }) => batches[0]!.duplicate)).toEqual([false, false]);
     await expectDense(coordinator, a, results);
   });
@@ -158,7 +140,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     const coordinator = await open({ connectionString: throughProxy() });
     const [a] = (await topic(coordinator)) as [TopicIdPartition];
     const request = file([batch(a, 1)]);
-    proxy.cutOn = { text: request.objectKey, when: 'before' };
+    brokers.proxy.cutOn = { text: request.objectKey, when: 'before' };
     await expect(coordinator.commitFile(request)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await coordinator.abandonFile(request.objectKey)).toEqual({ outcome: 'abandoned' });
     await expect(coordinator.commitFile(request)).rejects.toMatchObject({ kind: 'abandoned' });
@@ -171,11 +153,11 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     const [a] = (await topic(other)) as [TopicIdPartition];
     const results: CommitFileResult[] = [await commitUntilAnswered(coordinator, file([batch(a, 1)]))];
     const probed = heard(coordinator, ({ kind }) => kind === 'probe');
-    proxy.silent = true;
+    brokers.proxy.silent = true;
     const waiting = commitUntilAnswered(coordinator, file([batch(a, 1)]));
     await expect(findFrom(coordinator, a, 0n)).rejects.toMatchObject({ kind: 'unavailable' });
     results.push(await other.commitFile(file([batch(a, 1)])));
-    proxy.silent = false;
+    brokers.proxy.silent = false;
     results.push(await waiting);
     await probed;
     await expectDense(other, a, results);
@@ -215,7 +197,7 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     await locker.connect();
     for (let round = 0; round < 5; round += 1) {
       await locker.query('BEGIN');
-      await locker.query(`LOCK TABLE "${schema}".logs`);
+      await locker.query(`LOCK TABLE "${brokers.schema}".logs`);
       const deletion = coordinator.deleteRecords([{ topicIdPartition: a, beforeOffset: 0n }]);
       const ended = expect(deletion).rejects.toMatchObject({ kind: 'unavailable' });
       const next = findFrom(coordinator, a, 0n);
@@ -235,14 +217,14 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
     expect(await server().query(`SELECT 1 FROM pg_namespace WHERE nspname = '${looking.schema}'`)).toEqual([]);
     await (await open()).close();
     await (await open({ mayMigrate: false })).close();
-    await server().query(`UPDATE "${schema}".schema_version SET version = 1`);
+    await server().query(`UPDATE "${brokers.schema}".schema_version SET version = 1`);
     await expect(open({ mayMigrate: false })).rejects.toThrow(/has version 1; a broker of this Shoal brings it to/);
   });
 
   it('refuses a server that would lose commits, an unusable schema name, and a schema from the future', async () => {
     await expect(open({ schema: 'Bad-Name' })).rejects.toMatchObject({ kind: 'invalid' });
     await open();
-    await server().query(`UPDATE "${schema}".schema_version SET version = 99`);
+    await server().query(`UPDATE "${brokers.schema}".schema_version SET version = 99`);
     await expect(open()).rejects.toThrow(/version 99, this Shoal knows up to/);
     const careless = await PostgresServer.start({ fsync: 'off' });
     await expect(open({ connectionString: careless.url })).rejects.toThrow(/fsync=off/);
@@ -273,12 +255,12 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
 
   it('never lets an older list of topics replace a newer one', async () => {
     const coordinator = await open({ connectionString: throughProxy() });
-    proxy.holdOn = 'all_topics';
+    brokers.proxy.holdOn = 'all_topics';
     const first = topic(coordinator);
-    while (!proxy.holds) await sleep(5);
+    while (!brokers.proxy.holds) await sleep(5);
     const second = topic(coordinator);
     await Promise.race([second, sleep(300)]);
-    proxy.release();
+    brokers.proxy.release();
     const created = [...(await first), ...(await second)].map(({ topicId }) => topicId).sort();
     expect((await coordinator.listTopics()).map(({ topicId }) => topicId).sort()).toEqual(created);
   });
@@ -304,11 +286,10 @@ describe.skipIf(process.env.SHOAL_POSTGRES_URL)('PostgreSQL coordinator under fa
   });
 
   it('works for a user that may use its schema and create none', async () => {
-    await server().query(`CREATE ROLE lowly LOGIN; CREATE SCHEMA "${schema}" AUTHORIZATION lowly`);
+    await server().query(`CREATE ROLE lowly LOGIN; CREATE SCHEMA "${brokers.schema}" AUTHORIZATION lowly`);
     const lowly = server().url.replace('postgres@', 'lowly@');
-    await topic(await open({ connectionString: lowly }));
-    await topic(await open({ connectionString: lowly }));
-    await Promise.all(opened.splice(0).map((coordinator) => coordinator.close()));
+    for (let i = 0; i < 2; i += 1) await topic(await open({ connectionString: lowly }));
+    await brokers.closeAll();
     await server().query('DROP OWNED BY lowly; DROP ROLE lowly');
   });
 
